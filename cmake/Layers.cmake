@@ -1,0 +1,46 @@
+# One folder, one target: eureka_<folder>, made of every .cpp in it.
+#
+#   eureka_layer(io DEPENDS eureka_base LIBRARIES fmt::fmt)            a static library
+#   eureka_layer(tasks PLUGINS DEPENDS eureka_base)                    an object library: a static one would drop
+#                                                                      files that only register themselves
+function(eureka_layer name)
+  cmake_parse_arguments(ARG "PLUGINS" "" "DEPENDS;LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(ARG_PLUGINS)
+    add_library(eureka_${name} OBJECT ${sources})
+  else()
+    add_library(eureka_${name} STATIC ${sources})
+  endif()
+  target_include_directories(eureka_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(eureka_${name} PRIVATE eureka_flags PUBLIC ${ARG_DEPENDS} ${ARG_LIBRARIES})
+endfunction()
+
+# tests/<folder>/*_test.cpp become one program, each test its own CTest entry. Files named *_slow_test.cpp are left out of
+# `make test` by their label.
+#
+#   eureka_tests(io LABEL unit LIBRARIES eureka_io)
+function(eureka_tests name)
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "LIBRARIES" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_test.cpp)
+  file(GLOB slow CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_slow_test.cpp)
+  list(REMOVE_ITEM sources ${slow} "")
+  foreach(kind sources slow)
+    if(NOT ${kind})
+      continue()
+    endif()
+    set(target eureka_${name}_tests)
+    set(label ${ARG_LABEL})
+    if(kind STREQUAL slow)
+      set(target eureka_${name}_slow_tests)
+      set(label slow)
+    endif()
+    add_executable(${target} ${${kind}})
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(${target} PRIVATE eureka_flags ${ARG_LIBRARIES} GTest::gtest_main GTest::gmock)
+    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                         PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
+  endforeach()
+endfunction()

@@ -1,0 +1,24 @@
+// Files compiled into the program (cmake/Embed.cmake writes the definitions).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace eureka {
+
+struct EmbeddedFile {
+  std::string_view name;
+  std::string_view text;
+};
+
+namespace presets {
+std::span<const EmbeddedFile> files();
+}
+
+// The declarations of the plug-ins that live in the torch library, written by that library at build time, so that
+// `list` and the checking of a config need not load torch.
+namespace declarations {
+std::span<const EmbeddedFile> files();
+}
+
+}  // namespace eureka

@@ -1,0 +1,163 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+
+namespace eureka {
+namespace {
+
+std::string reason() { return std::strerror(errno); }
+
+// Closes a descriptor on every way out; release() hands it on.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return value_; }
+  int release() { return std::exchange(value_, -1); }
+
+ private:
+  int value_;
+};
+
+void write_all(int descriptor, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      const std::string hint =
+          errno == ENOSPC || errno == EDQUOT ? "free some space, then run again with --resume" : "";
+      throw Error(ErrorKind::failed, fmt::format("cannot write: {}", reason()), path.string(), hint);
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void sync_descriptor(int descriptor, const fs::path& path) {
+  if (::fsync(descriptor) != 0) throw Error(ErrorKind::failed, fmt::format("cannot sync: {}", reason()), path.string());
+}
+
+}  // namespace
+
+void write_and_sync(const fs::path& path, std::string_view content) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (file.get() < 0) throw Error(ErrorKind::failed, fmt::format("cannot write: {}", reason()), path.string());
+  write_all(file.get(), content, path);
+  sync_descriptor(file.get(), path);
+}
+
+void sync_directory(const fs::path& directory) {
+  Descriptor handle(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (handle.get() < 0) throw Error(ErrorKind::failed, fmt::format("cannot open: {}", reason()), directory.string());
+  sync_descriptor(handle.get(), directory);
+}
+
+void atomic_write(const fs::path& path, std::string_view content) {
+  const fs::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
+  try {
+    write_and_sync(temporary, content);
+    if (::rename(temporary.c_str(), path.c_str()) != 0)
+      throw Error(ErrorKind::failed, fmt::format("cannot replace: {}", reason()), path.string());
+  } catch (const Error&) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
+}
+
+std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) throw Error(ErrorKind::input, fmt::format("cannot read: {}", reason()), path.string());
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0 || S_ISDIR(info.st_mode))
+    throw Error(ErrorKind::input, S_ISDIR(info.st_mode) ? "is a directory, not a file" : "cannot read", path.string());
+  std::string content;
+  if (S_ISREG(info.st_mode))
+    content.reserve(std::min<std::uint64_t>(static_cast<std::uint64_t>(info.st_size), max_bytes));
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw Error(ErrorKind::input, fmt::format("cannot read: {}", reason()), path.string());
+    if (got == 0) return content;
+    content.append(buffer, static_cast<std::size_t>(got));
+    if (content.size() > max_bytes)
+      throw Error(ErrorKind::input, fmt::format("larger than the {} bytes this kind of file may have", max_bytes),
+                  path.string());
+  }
+}
+
+void make_directories(const fs::path& directory) {
+  std::error_code failure;
+  fs::create_directories(directory, failure);
+  if (failure || !fs::is_directory(directory))
+    throw Error(ErrorKind::output,
+                fmt::format("cannot create the directory: {}", failure ? failure.message() : "a file is in the way"),
+                directory.string(), "choose another place with --out DIR");
+}
+
+AppendFile::AppendFile(const fs::path& path) : path_(path) {
+  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) throw Error(ErrorKind::output, fmt::format("cannot write: {}", reason()), path.string());
+  const off_t end = ::lseek(descriptor_, 0, SEEK_END);
+  size_ = end > 0 ? static_cast<std::uint64_t>(end) : 0;
+}
+
+AppendFile::AppendFile(AppendFile&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+
+AppendFile::~AppendFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void AppendFile::append(std::string_view bytes) {
+  write_all(descriptor_, bytes, path_);
+  size_ += bytes.size();
+}
+
+void AppendFile::append_line(std::string_view line) { append(std::string(line) + "\n"); }
+
+void AppendFile::truncate(std::uint64_t bytes) {
+  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0)
+    throw Error(ErrorKind::failed, fmt::format("cannot truncate: {}", reason()), path_.string());
+  size_ = bytes;
+}
+
+void AppendFile::sync() { sync_descriptor(descriptor_, path_); }
+
+DirectoryLock::DirectoryLock(const fs::path& directory) {
+  const fs::path path = directory / ".lock";
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (file.get() < 0)
+    throw Error(ErrorKind::output, fmt::format("cannot write here: {}", reason()), directory.string(),
+                "choose another place with --out DIR");
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    char owner[32] = {};
+    const ssize_t got = ::pread(file.get(), owner, sizeof owner - 1, 0);
+    throw Error(ErrorKind::output, fmt::format("in use by another eureka process ({})", got > 0 ? owner : "unknown"),
+                directory.string(), "wait for it to end, or choose another place with --out DIR");
+  }
+  // Only for the message of the one who comes second, so a failed write (full disk) is no reason to stop.
+  const std::string owner = fmt::format("process {}", ::getpid());
+  if (::ftruncate(file.get(), 0) == 0) (void)!::pwrite(file.get(), owner.data(), owner.size(), 0);
+  descriptor_ = file.release();
+}
+
+DirectoryLock::~DirectoryLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+}  // namespace eureka

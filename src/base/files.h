@@ -1,0 +1,66 @@
+// Files that are either the old content or the new, never something in between.
+//
+//   atomic_write(dir / "summary.json", text);        temp file, fsync, rename, fsync of the directory
+//   AppendFile log(dir / "metrics.jsonl");           whole lines; a torn last line can only come from a crash
+//   log.append_line(row);
+//   DirectoryLock lock(dir);                         a second process gets an Error that says who holds it
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace eureka {
+
+namespace fs = std::filesystem;
+
+// Replaces `path` by `content`. After return the content survives a power cut. Throws Error(failed) and leaves the old
+// file in place when the disk is full.
+void atomic_write(const fs::path& path, std::string_view content);
+
+// Writes a new file and syncs it; for files inside a directory that is itself renamed into place.
+void write_and_sync(const fs::path& path, std::string_view content);
+
+// Makes the entries of a directory durable.
+void sync_directory(const fs::path& directory);
+
+// Whole file. Throws Error(input) when it cannot be read or is larger than `max_bytes`.
+std::string read_file(const fs::path& path, std::uint64_t max_bytes = std::uint64_t{4} << 30);
+
+// Creates the directory (and its parents) or throws Error(output) with the reason.
+void make_directories(const fs::path& directory);
+
+// An append-only file of lines or records. Every append is one write(2); size() is the offset after it.
+class AppendFile {
+ public:
+  explicit AppendFile(const fs::path& path);
+  ~AppendFile();
+  AppendFile(AppendFile&& other) noexcept;
+  AppendFile& operator=(AppendFile&&) = delete;
+
+  void append(std::string_view bytes);
+  void append_line(std::string_view line);
+  void truncate(std::uint64_t bytes);
+  void sync();
+  std::uint64_t size() const { return size_; }
+
+ private:
+  fs::path path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+// Exclusive use of a directory for the lifetime of the object; released by the kernel when the process dies.
+class DirectoryLock {
+ public:
+  explicit DirectoryLock(const fs::path& directory);
+  ~DirectoryLock();
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace eureka

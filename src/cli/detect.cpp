@@ -1,0 +1,107 @@
+// eureka detect: plateaus and moments in anybody's training log.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/terminal.h"
+#include "cli/cli.h"
+#include "io/curve_file.h"
+#include "report/curve_plot.h"
+#include "stats/detector.h"
+
+namespace eureka::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct DetectArguments {
+  std::string file;
+  std::string column;
+  std::string step_column;
+  std::string direction = "auto";
+  double level = std::numeric_limits<double>::quiet_NaN();
+  bool json = false;
+};
+
+std::optional<std::string> if_given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+std::vector<CurvePoint> points_of(const LoadedCurve& curve) {
+  std::vector<CurvePoint> points;
+  points.reserve(curve.steps.size());
+  for (std::size_t i = 0; i < curve.steps.size(); ++i) points.push_back({curve.steps[i], curve.values[i]});
+  return points;
+}
+
+Json to_json(const Findings& findings) {
+  Json plateaus = Json::array();
+  for (const Plateau& plateau : findings.plateaus)
+    plateaus.push_back({{"start", plateau.start}, {"end", plateau.end}, {"level", plateau.level}});
+  Json moments = Json::array();
+  for (const Moment& moment : findings.moments)
+    moments.push_back({{"step", moment.step},
+                       {"rise_start", moment.rise_start},
+                       {"rise_end", moment.rise_end},
+                       {"from", moment.from},
+                       {"to", moment.to},
+                       {"score", moment.score}});
+  return {{"plateaus", plateaus}, {"moments", moments}};
+}
+
+void print_findings(const LoadedCurve& curve, const Findings& findings) {
+  PlotMarks marks;
+  for (const Plateau& plateau : findings.plateaus)
+    marks.plateaus.push_back({plateau.start, plateau.end, plateau.level});
+  for (const Moment& moment : findings.moments) marks.moments.push_back({moment.step});
+  PlotOptions options;
+  options.title = fmt::format("{} by {}", curve.column, curve.step_column);
+  options.width = std::min(100, terminal_columns(STDOUT_FILENO));
+  options.colour = use_colour(STDOUT_FILENO);
+  fmt::print("{}\n", plot_curve({curve.steps, curve.values}, marks, options));
+  for (const Plateau& plateau : findings.plateaus)
+    fmt::print("plateau  {:g} to {:g} at {:.4g}\n", plateau.start, plateau.end, plateau.level);
+  for (const Moment& moment : findings.moments)
+    fmt::print("moment   {:g} (10-90%: {:g} to {:g}), from {:.4g} to {:.4g}, score {:.2f}\n", moment.step,
+               moment.rise_start, moment.rise_end, moment.from, moment.to, moment.score);
+  if (findings.moments.empty()) fmt::print("no moment\n");
+}
+
+int detect_in_file(const DetectArguments& arguments) {
+  const LoadedCurve curve = load_curve(arguments.file, if_given(arguments.column), if_given(arguments.step_column));
+  const std::vector<CurvePoint> points = points_of(curve);
+  DetectorOptions options;
+  options.direction = arguments.direction == "auto" ? guess_direction(curve.column, points)
+                      : arguments.direction == "up" ? Direction::up
+                                                    : Direction::down;
+  if (!std::isnan(arguments.level)) options.plateau_level = arguments.level;
+  const Findings findings = detect(points, options);
+  if (!curve.note.empty()) fmt::print(stderr, "eureka: {}: {}\n", arguments.file, curve.note);
+  if (arguments.json)
+    fmt::print("{}\n", to_json(findings).dump(2));
+  else
+    print_findings(curve, findings);
+  return kOk;
+}
+
+}  // namespace
+
+void add_detect(CLI::App& app, Action& chosen) {
+  CLI::App* verb =
+      app.add_subcommand("detect", "plateaus and moments in anybody's training log (CSV, JSONL, TensorBoard)");
+  auto arguments = std::make_shared<DetectArguments>();
+  verb->add_option("file", arguments->file, "CSV, JSONL, JSON, TensorBoard event file or directory, or a run directory")
+      ->required();
+  verb->add_option("--column", arguments->column, "which curve; guessed when left out");
+  verb->add_option("--step-column", arguments->step_column, "which column holds the steps; guessed when left out");
+  verb->add_option("--direction", arguments->direction, "where better is: up, down or auto")
+      ->check(CLI::IsMember({"auto", "up", "down"}));
+  verb->add_option("--plateau-level", arguments->level, "the level the task is known to stall at");
+  verb->add_flag("--json", arguments->json, "machine-readable");
+  verb->callback([=, &chosen] { chosen = [=] { return detect_in_file(*arguments); }; });
+}
+
+}  // namespace eureka::cli

@@ -1,0 +1,118 @@
+// eureka doctor: is this machine set up right?
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/files.h"
+#include "base/terminal.h"
+#include "cli/cli.h"
+#include "engine/engine.h"
+
+namespace eureka::cli {
+namespace {
+
+enum class Level { good, note, bad };
+
+struct Finding {
+  Level level;
+  std::string subject;
+  std::string text;
+  std::string advice;
+};
+
+constexpr const char* kInstallOpenBlas =
+    "apt-get install libopenblas0-openmp, then: update-alternatives --config libblas.so.3-$(uname -m)-linux-gnu";
+
+Finding check_blas() {
+  // The library torch will get: asked by the name it links.
+  void* blas = ::dlopen("libblas.so.3", RTLD_NOW | RTLD_LOCAL);
+  if (blas == nullptr) return {Level::note, "BLAS", "no system libblas.so.3; this libtorch brings its own", ""};
+  Dl_info where{};
+  void* gemm = ::dlsym(blas, "sgemm_");
+  const std::string path =
+      gemm != nullptr && ::dladdr(gemm, &where) != 0 && where.dli_fname != nullptr ? where.dli_fname : "unknown";
+  auto* parallel = reinterpret_cast<int (*)()>(::dlsym(blas, "openblas_get_parallel"));
+  if (parallel == nullptr)
+    return {Level::bad, "BLAS", fmt::format("{} is not OpenBLAS: matrix products are about ten times slower", path),
+            kInstallOpenBlas};
+  constexpr int kOpenMp = 2;
+  if (parallel() != kOpenMp)
+    return {Level::bad, "BLAS", fmt::format("{} is OpenBLAS without OpenMP: its threads fight those of libtorch", path),
+            kInstallOpenBlas};
+  return {Level::good, "BLAS", fmt::format("OpenBLAS, OpenMP flavour ({})", path), ""};
+}
+
+Finding check_torch() {
+  try {
+    const TorchFacts facts = load_torch_facts();
+    return {Level::good, "libtorch", fmt::format("{}, {}", facts.version, facts.cuda ? "with CUDA" : "CPU only"), ""};
+  } catch (const Error& error) {
+    return {Level::bad, "libtorch", error.what(), "make build"};
+  }
+}
+
+Finding check_processor() {
+  const unsigned cores = std::thread::hardware_concurrency();
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    return {Level::note, "processor", fmt::format("{} cores without AVX2: training will be slow", cores), ""};
+  return {Level::good, "processor",
+          fmt::format("{} cores, AVX2{}", cores, __builtin_cpu_supports("avx512f") ? ", AVX-512" : ""), ""};
+#else
+  return {Level::good, "processor", fmt::format("{} cores", cores), ""};
+#endif
+}
+
+Finding check_environment() {
+  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
+    if (const char* value = std::getenv(name))
+      return {Level::note, "environment",
+              fmt::format("{}={} is set; eureka sets threads by run.threads itself", name, value),
+              fmt::format("unset {}", name)};
+  return {Level::good, "environment", "no thread variables in the way", ""};
+}
+
+Finding check_space() {
+  std::error_code failure;
+  const fs::space_info space = fs::space(fs::current_path(), failure);
+  if (failure) return {Level::note, "disk", failure.message(), ""};
+  const double gigabytes = static_cast<double>(space.available) / 1e9;
+  if (gigabytes < 1)
+    return {Level::bad, "disk", fmt::format("{:.2f} GB free here", gigabytes),
+            "free some space, or use --out elsewhere"};
+  return {Level::good, "disk", fmt::format("{:.0f} GB free here", gigabytes), ""};
+}
+
+int doctor(bool json) {
+  const std::vector<Finding> findings = {check_blas(), check_torch(), check_processor(), check_environment(),
+                                         check_space()};
+  constexpr const char* kLevels[] = {"ok", "note", "bad"};
+  bool healthy = true;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Finding& finding : findings) {
+    healthy = healthy && finding.level != Level::bad;
+    const char* level = kLevels[static_cast<int>(finding.level)];
+    list.push_back(
+        {{"level", level}, {"subject", finding.subject}, {"text", finding.text}, {"advice", finding.advice}});
+    if (json) continue;
+    fmt::print("{:<5} {:<12} {}\n", level, finding.subject, finding.text);
+    if (!finding.advice.empty()) fmt::print("                   {}\n", finding.advice);
+  }
+  if (json) fmt::print("{}\n", nlohmann::ordered_json{{"healthy", healthy}, {"findings", list}}.dump(2));
+  return healthy ? kOk : kFailed;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("doctor", "is this machine set up right?");
+  auto json = std::make_shared<bool>(false);
+  verb->add_flag("--json", *json, "machine-readable");
+  verb->callback([=, &chosen] { chosen = [=] { return doctor(*json); }; });
+}
+
+}  // namespace eureka::cli

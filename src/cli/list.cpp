@@ -1,0 +1,133 @@
+// eureka list: what there is, from the declarations themselves.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/suggest.h"
+#include "cli/cli.h"
+#include "io/option_json.h"
+#include "lab/presets.h"
+#include "train/config.h"
+
+namespace eureka::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::vector<std::string> kKinds = {"tasks", "models", "attention", "presets", "options"};
+
+std::string registry_kind(const std::string& kind) {
+  return kind == "tasks" ? "task" : kind == "models" ? "model" : kind;
+}
+
+std::string limits(const OptionInfo& option) {
+  if (!option.choices.empty()) return fmt::format("{}", fmt::join(option.choices, "|"));
+  const bool low = std::isfinite(option.range.min);
+  const bool high = std::isfinite(option.range.max);
+  if (low && high) return fmt::format("{:g} to {:g}", option.range.min, option.range.max);
+  if (low) return fmt::format("at least {:g}", option.range.min);
+  return high ? fmt::format("at most {:g}", option.range.max) : "";
+}
+
+void print_options(const OptionList& options, const std::string& prefix) {
+  for (const OptionInfo& option : options) {
+    const std::string allowed = limits(option);
+    fmt::print("    {} = {}  {}{}\n", prefix + option.name, to_toml(option.default_value), option.help,
+               allowed.empty() ? "" : fmt::format(" ({})", allowed));
+  }
+}
+
+Json presets_json() {
+  Json list = Json::array();
+  for (const PresetInfo& preset : list_presets())
+    list.push_back(
+        {{"name", preset.name}, {"kind", preset.is_study ? "study" : "run"}, {"description", preset.description}});
+  return list;
+}
+
+Json plugins_json(const std::string& kind) {
+  Json list = Json::array();
+  for (const PluginInfo& plugin : catalog().of_kind(registry_kind(kind))) list.push_back(to_json(plugin));
+  return list;
+}
+
+Json options_json(const std::string& section) {
+  Json list = Json::array();
+  for (const ConfigSection& fixed : fixed_sections()) {
+    if (!section.empty() && fixed.name != section && !fixed.name.starts_with(section + ".")) continue;
+    Json entry = {{"section", fixed.name}, {"options", Json::array()}};
+    for (const OptionInfo& option : fixed.options) entry["options"].push_back(to_json(option));
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+void print_kind(const std::string& kind) {
+  fmt::print("{}\n", kind);
+  if (kind == "presets") {
+    for (const PresetInfo& preset : list_presets())
+      fmt::print("  {:<20} {}{}\n", preset.name, preset.description, preset.is_study ? "  [study]" : "");
+    return;
+  }
+  const std::string prefix = registry_kind(kind) + ".";
+  for (const PluginInfo& plugin : catalog().of_kind(registry_kind(kind))) {
+    fmt::print("  {:<20} {}\n", plugin.name, plugin.description);
+    print_options(plugin.options, prefix);
+  }
+}
+
+// Options by section: those every run has, and those of the plug-ins a section can name.
+void print_sections(const std::string& section) {
+  bool known = section.empty();
+  for (const std::string kind : {"tasks", "models", "attention"}) {
+    if (!section.empty() && section != registry_kind(kind)) continue;
+    known = true;
+    print_kind(kind);
+  }
+  for (const ConfigSection& fixed : fixed_sections()) {
+    if (!section.empty() && fixed.name != section && !fixed.name.starts_with(section + ".")) continue;
+    known = true;
+    fmt::print("{}\n", fixed.name);
+    print_options(fixed.options, fixed.name + ".");
+  }
+  if (!known)
+    throw Error(ErrorKind::usage, fmt::format("there is no section '{}'", section), {},
+                did_you_mean(section, {"task", "model", "attention", "attention.scale", "train", "run"}));
+}
+
+int list(const std::string& kind, const std::string& section, bool json) {
+  if (!kind.empty() && std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end())
+    throw Error(ErrorKind::usage, fmt::format("cannot list '{}'", kind), {}, did_you_mean(kind, kKinds));
+  if (!section.empty() && kind != "options")
+    throw Error(ErrorKind::usage, fmt::format("a section goes with options: eureka list options {}", section));
+  const std::vector<std::string> kinds = kind.empty()
+                                             ? std::vector<std::string>{"tasks", "models", "attention", "presets"}
+                                             : std::vector<std::string>{kind};
+  Json all;
+  for (const std::string& one : kinds) {
+    if (json)
+      all[one] = one == "presets" ? presets_json() : one == "options" ? options_json(section) : plugins_json(one);
+    else if (one == "options")
+      print_sections(section);
+    else
+      print_kind(one);
+  }
+  if (json) fmt::print("{}\n", kind.empty() ? all.dump(2) : all[kind].dump(2));
+  return kOk;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("list", "what there is: tasks, models, attention rules, presets, options");
+  auto kind = std::make_shared<std::string>();
+  auto section = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  verb->add_option("kind", *kind, "tasks, models, attention, presets or options; all but the options when left out");
+  verb->add_option("section", *section, "with options: task, model, attention, attention.scale, train or run");
+  verb->add_flag("--json", *json, "machine-readable");
+  verb->callback([=, &chosen] { chosen = [=] { return list(*kind, *section, *json); }; });
+}
+
+}  // namespace eureka::cli

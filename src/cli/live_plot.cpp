@@ -1,0 +1,95 @@
+#include "cli/live_plot.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/terminal.h"
+#include "report/curve_plot.h"
+
+namespace eureka::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kRedrawEvery = 150ms;
+constexpr auto kPlainLineEvery = 10s;
+
+}  // namespace
+
+LivePlot::LivePlot(std::string title, bool quiet)
+    : title_(std::move(title)),
+      live_(!quiet && is_terminal(STDERR_FILENO)),
+      plain_(!quiet && !live_),
+      start_(Clock::now()) {}
+
+void LivePlot::on_start(const std::string& engine, std::int64_t first_step, std::int64_t steps) {
+  engine_ = engine;
+  first_step_ = updates_done_ = first_step;
+  steps_ = steps;
+  start_ = last_draw_ = Clock::now();
+  if (plain_)
+    fmt::print(stderr, "{}: {} engine, {} steps{}\n", title_, engine, steps,
+               first_step > 0 ? fmt::format(", resumed at {}", first_step) : "");
+}
+
+void LivePlot::on_step(std::int64_t updates_done) {
+  updates_done_ = updates_done;
+  // Asking the clock every step would be noise beside a step, but drawing is not.
+  const auto now = Clock::now();
+  if (live_ && now - last_draw_ >= kRedrawEvery) redraw();
+  if (plain_ && now - last_draw_ >= kPlainLineEvery) {
+    last_draw_ = now;
+    fmt::print(stderr, "{}\n", status_line());
+  }
+}
+
+void LivePlot::on_row(const MetricsRow& row, const Findings& findings) {
+  xs_.push_back(static_cast<double>(row.step));
+  ys_.push_back(row.validation_accuracy);
+  findings_ = findings;
+}
+
+std::string LivePlot::status_line() const {
+  const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
+  const auto done = static_cast<double>(updates_done_ - first_step_);
+  const double rate = elapsed > 0 ? done / elapsed : 0;
+  const std::string eta = rate > 0 ? format_duration(static_cast<double>(steps_ - updates_done_) / rate) : "-";
+  return fmt::format("step {}/{}  accuracy {}  {:.0f} steps/s  ETA {}", updates_done_, steps_,
+                     ys_.empty() ? "-" : fmt::format("{:.3f}", ys_.back()), rate, eta);
+}
+
+std::string LivePlot::picture(int width, bool colour) const {
+  PlotMarks marks;
+  for (const Plateau& plateau : findings_.plateaus)
+    marks.plateaus.push_back({plateau.start, plateau.end, plateau.level});
+  for (const Moment& moment : findings_.moments) marks.moments.push_back({moment.step});
+  PlotOptions options;
+  options.title = title_ + " · validation accuracy";
+  options.width = std::clamp(width, 40, 100);
+  options.colour = colour;
+  options.x_max = static_cast<double>(steps_);
+  options.y_min = 0;
+  options.y_max = 1;
+  return plot_curve({xs_, ys_}, marks, options);
+}
+
+void LivePlot::redraw() {
+  last_draw_ = Clock::now();
+  std::string frame = picture(terminal_columns(STDERR_FILENO), use_colour(STDERR_FILENO)) + status_line() + "\n";
+  // Up over the last frame, then clear what is below: one write, so that nothing flickers.
+  const std::string up = lines_drawn_ > 0 ? fmt::format("\x1b[{}A\r\x1b[J", lines_drawn_) : "";
+  lines_drawn_ = static_cast<int>(std::count(frame.begin(), frame.end(), '\n'));
+  fmt::print(stderr, "{}{}", up, frame);
+  std::fflush(stderr);
+}
+
+void LivePlot::finish() {
+  if (lines_drawn_ > 0) fmt::print(stderr, "\x1b[{}A\r\x1b[J", lines_drawn_);
+  lines_drawn_ = 0;
+}
+
+}  // namespace eureka::cli

@@ -1,0 +1,44 @@
+// The curve of a run as it grows: redrawn in place on a terminal; elsewhere a plain line now and then.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "train/run.h"
+
+namespace eureka::cli {
+
+class LivePlot : public RunObserver {
+ public:
+  LivePlot(std::string title, bool quiet);
+
+  void on_start(const std::string& engine, std::int64_t first_step, std::int64_t steps) override;
+  void on_step(std::int64_t updates_done) override;
+  void on_row(const MetricsRow& row, const Findings& findings) override;
+
+  // The picture as it stands.
+  std::string picture(int width, bool colour) const;
+
+  // Clears the live picture, so that the final one can be printed in its place.
+  void finish();
+
+ private:
+  void redraw();
+  std::string status_line() const;
+
+  std::string title_;
+  bool live_;
+  bool plain_;
+  std::string engine_;
+  std::int64_t first_step_ = 0;
+  std::int64_t steps_ = 0;
+  std::int64_t updates_done_ = 0;
+  std::vector<double> xs_, ys_;
+  Findings findings_;
+  int lines_drawn_ = 0;
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point last_draw_;
+};
+
+}  // namespace eureka::cli

@@ -1,0 +1,56 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/files.h"
+#include "engine/engine.h"
+
+namespace eureka {
+namespace {
+
+fs::path library_path() {
+  if (const char* chosen = std::getenv("EUREKA_TORCH_LIBRARY")) return chosen;
+  std::error_code failure;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
+  const fs::path beside = program.parent_path() / "libeureka_torch.so";
+  if (fs::exists(beside, failure)) return beside;
+  return program.parent_path().parent_path() / "lib" / "libeureka_torch.so";
+}
+
+void* library() {
+  static void* handle = [] {
+    const fs::path path = library_path();
+    void* opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr)
+      throw Error(ErrorKind::failed, fmt::format("cannot load the torch library: {}", ::dlerror()), path.string(),
+                  "eureka doctor tells what is missing; 'make build' builds it");
+    return opened;
+  }();
+  return handle;
+}
+
+template <class Function>
+Function* entry_point(const char* name) {
+  void* address = ::dlsym(library(), name);
+  if (address == nullptr)
+    throw Error(ErrorKind::failed, fmt::format("the torch library has no '{}'", name), library_path().string(),
+                "it was built from another version: run 'make build'");
+  return reinterpret_cast<Function*>(address);
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> load_reference_engine(const EngineConfig& config) {
+  return std::unique_ptr<Engine>(
+      entry_point<decltype(eureka_make_reference_engine)>("eureka_make_reference_engine")(config));
+}
+
+TorchFacts load_torch_facts() {
+  TorchFacts facts;
+  entry_point<decltype(eureka_torch_facts)>("eureka_torch_facts")(facts);
+  return facts;
+}
+
+}  // namespace eureka

@@ -1,0 +1,118 @@
+#include "engine/transformer_layout.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace eureka {
+namespace {
+
+class LayoutBuilder {
+ public:
+  explicit LayoutBuilder(const TransformerInit& init) : init_(init) {}
+
+  void add(std::string name, std::vector<std::int64_t> shape, ParameterGroup group, Initializer init,
+           bool decays = false) {
+    specs.push_back({std::move(name), std::move(shape), group, init, decays});
+  }
+
+  void matrix(const std::string& name, std::int64_t rows, std::int64_t columns, ParameterGroup group,
+              double deviation = 0) {
+    const auto distribution =
+        init_.distribution == WeightDistribution::normal ? Distribution::normal : Distribution::truncated_normal;
+    add(name, {rows, columns}, group, {distribution, deviation > 0 ? deviation : init_.weights}, true);
+  }
+
+  void layer_norm(const std::string& name, std::int64_t width) {
+    add(name + ".weight", {width}, ParameterGroup::norm, Initializer::ones());
+    add(name + ".bias", {width}, ParameterGroup::norm, Initializer::zeros());
+  }
+
+  std::vector<ParameterSpec> specs;
+
+ private:
+  const TransformerInit& init_;
+};
+
+}  // namespace
+
+void check(const TransformerOptions& options) {
+  if (options.width % options.heads != 0)
+    throw Error(ErrorKind::config,
+                fmt::format("'model.width' ({}) is not a multiple of 'model.heads' ({})", options.width, options.heads),
+                {},
+                fmt::format("for example --set model.width={}", options.heads * ((options.width / options.heads) + 1)));
+}
+
+std::vector<ParameterSpec> transformer_parameters(const TransformerOptions& options, const TaskShape& shape,
+                                                  const ScaleOptions& scale,
+                                                  const std::vector<ParameterSpec>& rule_parameters) {
+  const std::int64_t width = options.width;
+  const std::int64_t hidden = options.mlp_width();
+  const TransformerInit& init = options.init;
+  LayoutBuilder layout(init);
+
+  if (init.embedding > 0) {
+    layout.matrix("embed.weight", width, shape.dimension, ParameterGroup::embedding, init.embedding);
+    layout.add("embed.bias", {width}, ParameterGroup::embedding, Initializer::zeros());
+  } else {
+    const Initializer uniform = Initializer::uniform_fan_in(shape.dimension);
+    layout.add("embed.weight", {width, shape.dimension}, ParameterGroup::embedding, uniform, true);
+    layout.add("embed.bias", {width}, ParameterGroup::embedding, uniform);
+  }
+  layout.add("cls", {width}, ParameterGroup::cls, {Distribution::normal, init.cls});
+  if (options.positions == Positions::learned)
+    layout.add("positions", {shape.tokens + 1, width}, ParameterGroup::positions,
+               {Distribution::normal, init.positions});
+
+  for (int layer = 0; layer < options.depth; ++layer) {
+    const std::string block = fmt::format("blocks.{}.", layer);
+    layout.layer_norm(block + "norm1", width);
+    const auto projection = [&](const char* name, ParameterGroup group, double deviation) {
+      layout.matrix(block + "attn." + name + ".weight", width, width, group, deviation);
+      if (options.qkv_bias) layout.add(block + "attn." + name + ".bias", {width}, group, Initializer::zeros());
+    };
+    projection("q", ParameterGroup::query_key, init.query_key);
+    projection("k", ParameterGroup::query_key, init.query_key);
+    projection("v", ParameterGroup::value, init.value);
+    if (scale.kind == ScaleKind::learned)
+      layout.add(block + "attn.log_scale", {options.heads}, ParameterGroup::rule,
+                 Initializer::constant(std::log(scale.multiple)));
+    for (ParameterSpec spec : rule_parameters) {
+      spec.name = block + "attn." + spec.name;
+      layout.specs.push_back(std::move(spec));
+    }
+    layout.matrix(block + "attn.proj.weight", width, width, ParameterGroup::projection);
+    layout.add(block + "attn.proj.bias", {width}, ParameterGroup::projection, Initializer::zeros());
+    layout.layer_norm(block + "norm2", width);
+    layout.matrix(block + "mlp.fc1.weight", hidden, width, ParameterGroup::mlp);
+    layout.add(block + "mlp.fc1.bias", {hidden}, ParameterGroup::mlp, Initializer::zeros());
+    layout.matrix(block + "mlp.fc2.weight", width, hidden, ParameterGroup::mlp);
+    layout.add(block + "mlp.fc2.bias", {width}, ParameterGroup::mlp, Initializer::zeros());
+  }
+  layout.layer_norm("norm", width);
+  layout.matrix("head.weight", shape.classes, width, ParameterGroup::head, init.head);
+  layout.add("head.bias", {shape.classes}, ParameterGroup::head, Initializer::zeros());
+  return std::move(layout.specs);
+}
+
+double drop_path_rate(const TransformerOptions& options, int layer) {
+  return options.depth > 1 ? options.stochastic_depth * layer / (options.depth - 1) : options.stochastic_depth;
+}
+
+std::vector<float> sinusoidal_positions(std::int64_t rows, std::int64_t width) {
+  std::vector<float> table(static_cast<std::size_t>(rows * width));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t column = 0; column < width; ++column) {
+      const double frequency = std::pow(10000.0, -static_cast<double>(column / 2 * 2) / static_cast<double>(width));
+      const double angle = static_cast<double>(row) * frequency;
+      table[static_cast<std::size_t>(row * width + column)] =
+          static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  }
+  return table;
+}
+
+}  // namespace eureka

@@ -1,0 +1,86 @@
+// The transformer as data: its options and its parameters. Engines differ in how they compute, not in what.
+#pragma once
+
+#include "engine/parameters.h"
+#include "engine/scale.h"
+#include "tasks/task.h"
+
+namespace eureka {
+
+enum class Positions { learned, sinusoidal, none };
+constexpr auto enum_names(Positions) { return std::array{"learned", "sinusoidal", "none"}; }
+
+enum class WeightDistribution { normal, truncated_normal };
+constexpr auto enum_names(WeightDistribution) { return std::array{"normal", "truncated-normal"}; }
+
+// Standard deviations of the initial weights by group; 0 takes what the help says.
+struct TransformerInit {
+  WeightDistribution distribution = WeightDistribution::normal;
+  double weights = 0.02;
+  double query_key = 0;
+  double value = 0;
+  double head = 0;
+  double embedding = 0;
+  double positions = 0.02;
+  double cls = 0.02;
+
+  template <class V>
+  void visit(V& v) {
+    v("distribution", distribution, "normal, or truncated at two standard deviations");
+    v("weights", weights, Range{0, 10}, "standard deviation of all matrices not named below");
+    v("query_key", query_key, Range{0, 10}, "of W_Q and W_K; 0: as weights");
+    v("value", value, Range{0, 10}, "of W_V; 0: as weights");
+    v("head", head, Range{0, 10}, "of the classifier; 0: as weights");
+    v("embedding", embedding, Range{0, 10}, "of the embedding; 0: uniform within 1/sqrt(fan in)");
+    v("positions", positions, Range{0, 10}, "of learned positions");
+    v("cls", cls, Range{0, 10}, "of the cls token");
+  }
+};
+
+struct TransformerOptions {
+  int width = 32;
+  int depth = 2;
+  int heads = 2;
+  double mlp_ratio = 2;
+  Positions positions = Positions::learned;
+  bool qkv_bias = false;
+  double stochastic_depth = 0;
+  double dropout = 0;
+  double norm_epsilon = 1e-6;
+  TransformerInit init;
+
+  template <class V>
+  void visit(V& v) {
+    v("width", width, Range{1, 65536}, "size of the residual stream; a multiple of heads");
+    v("depth", depth, Range{1, 1024}, "number of blocks");
+    v("heads", heads, Range{1, 1024}, "attention heads per block");
+    v("mlp_ratio", mlp_ratio, Range{0.01, 64}, "hidden size of the MLP as a multiple of width");
+    v("positions", positions, "position embedding");
+    v("qkv_bias", qkv_bias, "biases on queries, keys and values");
+    v("stochastic_depth", stochastic_depth, Range{0, 0.99},
+      "chance to skip a branch in the last block, rising linearly from 0 in the first");
+    v("dropout", dropout, Range{0, 0.99}, "on the embedding and on the output of every attention and MLP branch");
+    v("norm_epsilon", norm_epsilon, Range{1e-12, 1}, "epsilon of LayerNorm");
+    v.table("init", init);
+  }
+
+  std::int64_t head_width() const { return width / heads; }
+  std::int64_t mlp_width() const { return static_cast<std::int64_t>(mlp_ratio * width + 0.5); }
+};
+
+// Throws Error(config) when the sizes do not fit together.
+void check(const TransformerOptions& options);
+
+// All parameters in a fixed order; `rule_parameters` are those of one block's attention rule, named after
+// "blocks.N.attn.".
+std::vector<ParameterSpec> transformer_parameters(const TransformerOptions& options, const TaskShape& shape,
+                                                  const ScaleOptions& scale,
+                                                  const std::vector<ParameterSpec>& rule_parameters);
+
+// Chance to skip a branch of block `layer`.
+double drop_path_rate(const TransformerOptions& options, int layer);
+
+// Fixed sinusoidal positions, (tokens + 1) x width, row 0 for the cls token.
+std::vector<float> sinusoidal_positions(std::int64_t rows, std::int64_t width);
+
+}  // namespace eureka

@@ -1,0 +1,78 @@
+#include "io/option_json.h"
+
+#include <cmath>
+
+namespace eureka {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kTypeNames[] = {"boolean", "integer", "number", "text"};
+
+OptionValue value_from_json(const Json& json, OptionType type) {
+  switch (type) {
+    case OptionType::boolean:
+      return json.get<bool>();
+    case OptionType::integer:
+      return json.get<std::int64_t>();
+    case OptionType::number:
+      return json.get<double>();
+    case OptionType::text:
+      return json.get<std::string>();
+  }
+  return false;
+}
+
+OptionInfo option_from_json(const Json& json) {
+  OptionInfo info;
+  info.name = json.at("name");
+  const std::string type = json.at("type");
+  for (std::size_t i = 0; i < std::size(kTypeNames); ++i)
+    if (type == kTypeNames[i]) info.type = static_cast<OptionType>(i);
+  info.default_value = value_from_json(json.at("default"), info.type);
+  if (json.contains("min")) info.range.min = json.at("min");
+  if (json.contains("max")) info.range.max = json.at("max");
+  if (json.contains("choices")) info.choices = json.at("choices").get<std::vector<std::string>>();
+  info.help = json.at("help");
+  return info;
+}
+
+}  // namespace
+
+Json to_json(const OptionValue& value) {
+  return std::visit([](const auto& held) { return Json(held); }, value);
+}
+
+Json to_json(const OptionInfo& info) {
+  Json json;
+  json["name"] = info.name;
+  json["type"] = kTypeNames[static_cast<std::size_t>(info.type)];
+  json["default"] = to_json(info.default_value);
+  if (std::isfinite(info.range.min)) json["min"] = info.range.min;
+  if (std::isfinite(info.range.max)) json["max"] = info.range.max;
+  if (!info.choices.empty()) json["choices"] = info.choices;
+  json["help"] = info.help;
+  return json;
+}
+
+Json to_json(const PluginInfo& info) {
+  Json json;
+  json["kind"] = info.kind;
+  json["name"] = info.name;
+  json["description"] = info.description;
+  json["options"] = Json::array();
+  for (const OptionInfo& option : info.options) json["options"].push_back(to_json(option));
+  return json;
+}
+
+std::vector<PluginInfo> plugins_from_json(const Json& list) {
+  std::vector<PluginInfo> plugins;
+  for (const Json& json : list) {
+    PluginInfo plugin{json.at("kind"), json.at("name"), json.at("description"), {}};
+    for (const Json& option : json.at("options")) plugin.options.push_back(option_from_json(option));
+    plugins.push_back(std::move(plugin));
+  }
+  return plugins;
+}
+
+}  // namespace eureka

@@ -1,0 +1,18 @@
+// Softmax of the scaled logits, the usual rule. With a half-cosine scale it is Heat Treatment.
+#include "nn/attention_rule.h"
+
+namespace eureka {
+namespace {
+
+class Softmax final : public AttentionRule {
+ public:
+  explicit Softmax(const NoOptions&) {}
+  at::Tensor weights(const at::Tensor& logits, const AttentionContext& context) const override {
+    return masked_softmax(context.scale.times_scale(logits), context);
+  }
+};
+
+EUREKA_ATTENTION_RULE("softmax", Softmax, NoOptions, "softmax of the scaled logits");
+
+}  // namespace
+}  // namespace eureka

@@ -1,0 +1,64 @@
+// A model: declares its parameters, then turns a batch of inputs into class logits.
+//
+//   auto model = Registry<Model>::instance().make("transformer", values);
+//   ParameterSet parameters(model->declare(context), seed, at::kFloat, at::kCPU);
+//   model->bind(parameters);
+//   at::Tensor logits = model->forward(inputs, {.training = true, .step = 400});
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/registry.h"
+#include "engine/scale.h"
+#include "nn/attention_rule.h"
+#include "nn/parameter_set.h"
+#include "tasks/task.h"
+
+namespace eureka {
+
+struct ModelContext {
+  TaskShape shape;
+  std::shared_ptr<const AttentionRule> rule;
+  ScaleOptions scale;
+};
+
+// Hands out an inner tensor: `point` is one of q, k, v, logits, weights, head_output, residual.
+using TensorHook = std::function<void(std::string_view point, int layer, const at::Tensor& value)>;
+
+struct ForwardContext {
+  bool training = false;
+  std::uint64_t seed = 0;  // of dropout and stochastic depth
+  std::int64_t step = 0;
+  double scale_multiple = 1;  // of a fixed or scheduled attention scale
+  const TensorHook* hook = nullptr;
+
+  void observe(std::string_view point, int layer, const at::Tensor& value) const {
+    if (hook != nullptr) (*hook)(point, layer, value);
+  }
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  // Throws Error(config) when options and task do not fit together.
+  virtual std::vector<ParameterSpec> declare(const ModelContext& context) = 0;
+
+  // Keeps handles to the parameters; they must outlive the model.
+  virtual void bind(const ParameterSet& parameters) = 0;
+
+  // inputs: samples x tokens x dimension; returns samples x classes.
+  virtual at::Tensor forward(const at::Tensor& inputs, const ForwardContext& context) const = 0;
+};
+
+// A mask of 0 and 1/keep, one value per element of `shape`, from counter-based randomness.
+at::Tensor random_mask(double drop_rate, at::IntArrayRef shape, const ForwardContext& context,
+                       const std::string& stream, const at::TensorOptions& options);
+
+}  // namespace eureka
+
+#define EUREKA_MODEL(name, Class, Options, description) \
+  EUREKA_REGISTER(::eureka::Model, "model", name, Class, Options, description)

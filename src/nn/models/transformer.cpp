@@ -1,0 +1,148 @@
+// Pre-LayerNorm transformer encoder with a cls token: x + attention(norm(x)), x + mlp(norm(x)), then norm and a linear
+// classifier on the cls token.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "engine/transformer_layout.h"
+#include "nn/model.h"
+
+namespace eureka {
+namespace {
+
+struct Affine {
+  at::Tensor weight, bias;
+  at::Tensor operator()(const at::Tensor& x) const { return at::linear(x, weight, bias); }
+};
+
+struct Norm {
+  at::Tensor weight, bias;
+  double epsilon;
+  at::Tensor operator()(const at::Tensor& x) const { return at::layer_norm(x, {x.size(-1)}, weight, bias, epsilon); }
+};
+
+struct Block {
+  Norm norm1, norm2;
+  Affine q, k, v, proj, fc1, fc2;
+  at::Tensor log_scale;
+  std::vector<at::Tensor> rule_parameters;
+};
+
+class Transformer final : public Model {
+ public:
+  explicit Transformer(const TransformerOptions& options) : options_(options) { check(options_); }
+
+  std::vector<ParameterSpec> declare(const ModelContext& context) override {
+    context_ = context;
+    return transformer_parameters(options_, context.shape, context.scale, rule_parameters());
+  }
+
+  void bind(const ParameterSet& parameters) override;
+  at::Tensor forward(const at::Tensor& inputs, const ForwardContext& context) const override;
+
+ private:
+  std::vector<ParameterSpec> rule_parameters() const {
+    return context_.rule->parameters({.heads = options_.heads, .width = options_.head_width()});
+  }
+  at::Tensor attention(const at::Tensor& x, const Block& block, int layer, const ForwardContext& context) const;
+  at::Tensor split_heads(const at::Tensor& x) const {
+    return x.view({x.size(0), x.size(1), options_.heads, options_.head_width()}).transpose(1, 2);
+  }
+  // Dropout, then stochastic depth, on the output of one branch of block `layer`.
+  at::Tensor branch_noise(at::Tensor y, const char* branch, int layer, const ForwardContext& context) const;
+
+  TransformerOptions options_;
+  ModelContext context_;
+  Affine embed_, head_;
+  Norm norm_;
+  at::Tensor cls_, positions_;
+  std::vector<Block> blocks_;
+};
+
+void Transformer::bind(const ParameterSet& parameters) {
+  const auto affine = [&](const std::string& name) {
+    return Affine{parameters[name + ".weight"],
+                  parameters.contains(name + ".bias") ? parameters[name + ".bias"] : at::Tensor()};
+  };
+  const auto norm = [&](const std::string& name) {
+    return Norm{parameters[name + ".weight"], parameters[name + ".bias"], options_.norm_epsilon};
+  };
+  embed_ = affine("embed");
+  head_ = affine("head");
+  norm_ = norm("norm");
+  cls_ = parameters["cls"];
+  const std::int64_t rows = context_.shape.tokens + 1;
+  if (options_.positions == Positions::learned) positions_ = parameters["positions"];
+  if (options_.positions == Positions::sinusoidal)
+    positions_ = at::tensor(sinusoidal_positions(rows, options_.width)).view({rows, options_.width}).to(cls_.options());
+  blocks_.clear();
+  for (int layer = 0; layer < options_.depth; ++layer) {
+    const std::string block = fmt::format("blocks.{}.", layer);
+    const std::string attn = block + "attn.";
+    Block one{norm(block + "norm1"),
+              norm(block + "norm2"),
+              affine(attn + "q"),
+              affine(attn + "k"),
+              affine(attn + "v"),
+              affine(attn + "proj"),
+              affine(block + "mlp.fc1"),
+              affine(block + "mlp.fc2"),
+              {},
+              {}};
+    if (context_.scale.kind == ScaleKind::learned) one.log_scale = parameters[attn + "log_scale"];
+    for (const ParameterSpec& spec : rule_parameters()) one.rule_parameters.push_back(parameters[attn + spec.name]);
+    blocks_.push_back(std::move(one));
+  }
+}
+
+at::Tensor Transformer::branch_noise(at::Tensor y, const char* branch, int layer, const ForwardContext& context) const {
+  if (!context.training) return y;
+  if (options_.dropout > 0)
+    y = y * random_mask(options_.dropout, y.sizes(), context, fmt::format("dropout {} {}", branch, layer), y.options());
+  if (const double rate = drop_path_rate(options_, layer); rate > 0)
+    y = y * random_mask(rate, {y.size(0), 1, 1}, context, fmt::format("drop-path {} {}", branch, layer), y.options());
+  return y;
+}
+
+at::Tensor Transformer::attention(const at::Tensor& x, const Block& block, int layer,
+                                  const ForwardContext& context) const {
+  at::Tensor q = split_heads(block.q(x));
+  at::Tensor k = split_heads(block.k(x));
+  const at::Tensor v = split_heads(block.v(x));
+  AttentionContext attention_context;
+  attention_context.scale = {context.scale_multiple, 1 / std::sqrt(static_cast<double>(options_.head_width())),
+                             block.log_scale.defined() ? block.log_scale.exp().view({-1, 1, 1}) : at::Tensor()};
+  attention_context.parameters = block.rule_parameters;
+  context_.rule->prepare(q, k, attention_context);
+  const at::Tensor logits = at::matmul(q, k.transpose(-2, -1));
+  const at::Tensor weights = context_.rule->weights(logits, attention_context);
+  const at::Tensor heads = at::matmul(weights, v);
+  context.observe("q", layer, q);
+  context.observe("k", layer, k);
+  context.observe("v", layer, v);
+  context.observe("logits", layer, logits);
+  context.observe("weights", layer, weights);
+  context.observe("head_output", layer, heads);
+  return block.proj(heads.transpose(1, 2).reshape(x.sizes()));
+}
+
+at::Tensor Transformer::forward(const at::Tensor& inputs, const ForwardContext& context) const {
+  at::Tensor x = at::cat({cls_.expand({inputs.size(0), 1, options_.width}), embed_(inputs)}, 1);
+  if (positions_.defined()) x = x + positions_;
+  if (context.training && options_.dropout > 0)
+    x = x * random_mask(options_.dropout, x.sizes(), context, "dropout embedding", x.options());
+  for (int layer = 0; layer < options_.depth; ++layer) {
+    const Block& block = blocks_[static_cast<std::size_t>(layer)];
+    context.observe("residual", layer, x);
+    x = x + branch_noise(attention(block.norm1(x), block, layer, context), "attention", layer, context);
+    x = x + branch_noise(block.fc2(at::gelu(block.fc1(block.norm2(x)))), "mlp", layer, context);
+  }
+  context.observe("residual", options_.depth, x);
+  // LayerNorm acts on each token alone: only the cls token needs it.
+  return head_(norm_(x.select(1, 0)));
+}
+
+EUREKA_MODEL("transformer", Transformer, TransformerOptions, "pre-LayerNorm encoder with a cls token");
+
+}  // namespace
+}  // namespace eureka

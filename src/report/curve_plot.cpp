@@ -1,0 +1,471 @@
+#include "report/curve_plot.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "base/error.h"
+#include "report/table.h"
+
+namespace eureka {
+namespace {
+
+constexpr int kDotsPerColumn = 2;  // of a braille cell
+constexpr int kDotsPerRow = 4;
+constexpr double kLargest = 1e300;  // keeps differences of finite numbers finite
+
+constexpr std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+std::string spaces(int count) { return std::string(index(count), ' '); }
+
+enum class Ink { none, axis, curve, plateau, moment, title };
+
+constexpr const char* escape_of(Ink ink) {
+  switch (ink) {
+    case Ink::axis:
+      return "\x1b[2m";
+    case Ink::curve:
+      return "\x1b[36m";
+    case Ink::plateau:
+      return "\x1b[33m";
+    case Ink::moment:
+      return "\x1b[1;35m";
+    case Ink::title:
+      return "\x1b[1m";
+    case Ink::none:
+      break;
+  }
+  return "\x1b[0m";
+}
+
+// Text with colour, where colour is wanted.
+class Painter {
+ public:
+  explicit Painter(bool colour) : colour_(colour) {}
+
+  void add(std::string_view text, Ink ink) {
+    if (colour_ && ink != ink_ && text.find_first_not_of(' ') != std::string_view::npos) {
+      if (ink_ != Ink::none) out_ += escape_of(Ink::none);
+      if (ink != Ink::none) out_ += escape_of(ink);
+      ink_ = ink;
+    }
+    out_ += text;
+  }
+
+  void end_line() {
+    out_.erase(out_.find_last_not_of(' ') + 1);
+    if (ink_ != Ink::none) out_ += escape_of(Ink::none);
+    ink_ = Ink::none;
+    out_ += '\n';
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  bool colour_;
+  Ink ink_ = Ink::none;
+  std::string out_;
+};
+
+// Round numbers along an axis: first + i * step, i < count.
+struct Ticks {
+  double first = 0, step = 1;
+  int count = 0;
+  double at(int i) const { return first + i * step; }
+  double last() const { return at(count - 1); }
+};
+
+// The smallest 1, 2 or 5 times a power of ten not below `raw`.
+double round_step(double raw) {
+  const double power = std::pow(10.0, std::floor(std::log10(raw)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (factor * power >= raw * (1 - 1e-9)) return factor * power;
+  return 10 * power;
+}
+
+// Ticks from at or below `low` to at or above `high`, at most about `most` of them.
+Ticks ticks_around(double low, double high, int most) {
+  Ticks ticks;
+  ticks.step = round_step((high - low) / std::max(1, most - 1));
+  ticks.first = std::floor(low / ticks.step + 1e-9) * ticks.step;
+  ticks.count = static_cast<int>(std::ceil((high - ticks.first) / ticks.step - 1e-9)) + 1;
+  return ticks;
+}
+
+struct Interval {
+  double low = 0, high = 1;
+
+  // Where `x` lies, from 0 to `dots` - 1; outside when x is.
+  int dot(double x, int dots) const {
+    const double place = (x - low) / (high - low) * (dots - 1);
+    return place > -1e6 ? static_cast<int>(std::lround(std::min(place, 1e6))) : -1'000'000;  // also for NaN
+  }
+};
+
+// A range that can be divided by, whatever it was made from.
+Interval widened(double low, double high) {
+  if (high < low) std::swap(low, high);
+  const double size = std::max(std::abs(low), std::abs(high));
+  if (high - low > std::max(1e-290, size * 1e-12)) return {low, high};
+  const double room = size > 1e-280 ? size * 0.1 : 1;
+  return {low - room, high + room};
+}
+
+// Goes to the outer ticks where they are near; else a curve that dips to -0.01 would get a whole empty stretch below 0.
+Interval snapped(Interval range, Ticks& ticks) {
+  if (range.low - ticks.first <= ticks.step / 2) {
+    range.low = ticks.first;
+  } else {
+    ticks.first += ticks.step;
+    --ticks.count;
+  }
+  if (ticks.last() - range.high <= ticks.step / 2)
+    range.high = ticks.last();
+  else
+    --ticks.count;
+  return range;
+}
+
+std::optional<double> usable(const std::optional<double>& limit) {
+  return limit && std::abs(*limit) <= kLargest ? limit : std::nullopt;
+}
+
+std::string number_text(double x, double step) {
+  const double size = std::max(std::abs(x), step);
+  if (size >= 1e6 || step < 1e-5) return fmt::format("{:.3g}", x);
+  const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
+  return fmt::format("{:.{}f}", std::abs(x) < step * 1e-6 ? 0.0 : x, decimals);
+}
+
+std::string step_text(double x) {
+  if (x == std::floor(x) && std::abs(x) < 1e15) return fmt::format("{}", static_cast<std::int64_t>(x));
+  return fmt::format("{:.6g}", x);
+}
+
+// 250000 -> "250k": long labels would leave room for few.
+std::string short_step_text(double x, double step) {
+  if (std::abs(x) >= 1e15 || step != std::floor(step)) return fmt::format("{:.4g}", x);
+  if (std::abs(x) >= 1e6 && std::fmod(step, 1e3) == 0) return fmt::format("{:.6g}M", x / 1e6);
+  if (std::abs(x) >= 1e4 && std::fmod(step, 1e3) == 0) return step_text(x / 1e3) + "k";
+  return step_text(x);
+}
+
+std::string braille(std::uint8_t dots) {
+  const unsigned code = 0x2800U + dots;
+  return {static_cast<char>(0xE0 | (code >> 12)), static_cast<char>(0x80 | ((code >> 6) & 0x3F)),
+          static_cast<char>(0x80 | (code & 0x3F))};
+}
+
+class Canvas {
+ public:
+  Canvas(int columns, int rows) : columns_(columns), rows_(rows), dots_(index(columns * rows)) {}
+
+  int width_dots() const { return columns_ * kDotsPerColumn; }
+  int height_dots() const { return rows_ * kDotsPerRow; }
+  std::uint8_t cell(int column, int row) const { return dots_[index(row * columns_ + column)]; }
+
+  void dot(int x, int y) {
+    if (x < 0 || y < 0 || x >= width_dots() || y >= height_dots()) return;
+    // Unicode numbers the dots down the left column, down the right, and then the bottom row.
+    static constexpr std::array<std::array<std::uint8_t, 4>, 2> kBits = {
+        {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}};
+    dots_[index(y / kDotsPerRow * columns_ + x / kDotsPerColumn)] |=
+        kBits[index(x % kDotsPerColumn)][index(y % kDotsPerRow)];
+  }
+
+  void vertical(int x, int from, int to) {
+    from = std::clamp(from, -1, height_dots());
+    to = std::clamp(to, -1, height_dots());
+    for (int y = std::min(from, to); y <= std::max(from, to); ++y) dot(x, y);
+  }
+
+  // From one point to a later one: a vertical piece in each column of dots between.
+  void line(int x0, int y0, int x1, int y1) {
+    const int span = std::max(1, x1 - x0);
+    int before = y0;
+    for (int x = x0; x <= x1; ++x) {
+      const int middle = x == x1 ? y1 : y0 + static_cast<int>(std::lround((x - x0 + 0.5) * (y1 - y0) / span));
+      vertical(x, before, middle);
+      before = middle;
+    }
+  }
+
+ private:
+  int columns_, rows_;
+  std::vector<std::uint8_t> dots_;
+};
+
+// Where everything goes. Made once from the data and the options, then drawn line by line.
+class Plot {
+ public:
+  Plot(const PlotCurve& curve, const PlotMarks& marks, const PlotOptions& options)
+      : curve_(curve),
+        marks_(marks),
+        options_(options),
+        width_(std::clamp(options.width, 8, 500)),
+        rows_(std::clamp(options.height, 2, 200)) {
+    EUREKA_CHECK(curve.steps.size() == curve.values.size(), "a curve needs a step for every value");
+    measure();
+    y_ticks_ = ticks_around(y_.low, y_.high, std::max(2, (rows_ + 1) / 2));
+    const Interval round = snapped(y_, y_ticks_);
+    if (!usable(options.y_min)) y_.low = round.low;
+    if (!usable(options.y_max)) y_.high = round.high;
+    lay_out();
+    place_marks();
+  }
+
+  std::string draw() {
+    Canvas canvas(columns_, rows_);
+    draw_curve(canvas);
+    Painter paint(options_.colour);
+    if (!options_.title.empty() && display_width(options_.title) + label_width_ + 2 <= width_) {
+      paint.add(spaces(label_width_ + 2), Ink::none);
+      paint.add(options_.title, Ink::title);
+      paint.end_line();
+    }
+    for (int row = 0; row < rows_; ++row) draw_row(canvas, row, paint);
+    draw_axis(paint);
+    draw_caption(paint);
+    return paint.take();
+  }
+
+ private:
+  void measure() {
+    double x_low = kLargest, x_high = -kLargest, y_low = kLargest, y_high = -kLargest;
+    for (std::size_t i = 0; i < curve_.steps.size(); ++i) {
+      if (!drawable(i)) {
+        ++left_out_;
+        continue;
+      }
+      ++points_;
+      x_low = std::min(x_low, curve_.steps[i]);
+      x_high = std::max(x_high, curve_.steps[i]);
+      y_low = std::min(y_low, curve_.values[i]);
+      y_high = std::max(y_high, curve_.values[i]);
+    }
+    if (points_ == 0) x_low = y_low = 0, x_high = y_high = 1;
+    if (points_ > 0)
+      for (const PlotPlateau& plateau : marks_.plateaus)
+        if (std::abs(plateau.level) <= kLargest) {
+          y_low = std::min(y_low, plateau.level);
+          y_high = std::max(y_high, plateau.level);
+        }
+    x_ = widened(x_low, std::max(x_high, usable(options_.x_max).value_or(x_high)));
+    y_ = widened(usable(options_.y_min).value_or(y_low), usable(options_.y_max).value_or(y_high));
+  }
+
+  bool drawable(std::size_t i) const {
+    return std::abs(curve_.steps[i]) <= kLargest && std::abs(curve_.values[i]) <= kLargest;
+  }
+
+  // Labels go first when the picture is narrow: the curve needs the room.
+  void lay_out() {
+    row_labels_.assign(index(rows_), "");
+    level_labels_.assign(index(rows_), "");
+    for (int i = 0; i < y_ticks_.count; ++i)
+      if (const int row = row_of(y_ticks_.at(i)); row >= 0 && row < rows_)
+        row_labels_[index(row)] = number_text(y_ticks_.at(i), y_ticks_.step);
+    for (const PlotPlateau& plateau : marks_.plateaus)
+      if (const int row = row_of(plateau.level); row >= 0 && row < rows_)
+        level_labels_[index(row)] = fmt::format(" {:.3g}", plateau.level);
+    const auto widest = [](const std::vector<std::string>& labels) {
+      int width = 0;
+      for (const std::string& label : labels) width = std::max(width, static_cast<int>(label.size()));
+      return width;
+    };
+    label_width_ = widest(row_labels_);
+    if (width_ < 2 * label_width_ + 4) {
+      label_width_ = 0;
+      row_labels_.assign(row_labels_.size(), "");
+    }
+    int level_width = widest(level_labels_);
+    if (width_ < 40) {
+      level_width = 0;
+      level_labels_.assign(level_labels_.size(), "");
+    }
+    columns_ = std::max(1, width_ - label_width_ - 2 - level_width);
+  }
+
+  void place_marks() {
+    is_moment_.assign(index(columns_), false);
+    is_plateau_.assign(index(columns_), false);
+    level_from_.assign(index(rows_), columns_);
+    for (const PlotMoment& moment : marks_.moments)
+      if (const int column = column_of(moment.step); column >= 0 && column < columns_) is_moment_[index(column)] = true;
+    for (const PlotPlateau& plateau : marks_.plateaus) {
+      const int start = std::max(0, column_of(plateau.start));
+      for (int column = start; column <= std::min(column_of(plateau.end), columns_ - 1); ++column)
+        is_plateau_[index(column)] = true;
+      if (const int row = row_of(plateau.level); row >= 0 && row < rows_)
+        level_from_[index(row)] = std::min(level_from_[index(row)], start);
+    }
+  }
+
+  int row_of(double value) const {
+    const int dot = y_.dot(value, rows_ * kDotsPerRow);
+    return dot < 0 ? -1 : rows_ - 1 - dot / kDotsPerRow;
+  }
+
+  int column_of(double step) const {
+    const int dot = x_.dot(step, columns_ * kDotsPerColumn);
+    return dot < 0 ? -1 : dot / kDotsPerColumn;
+  }
+
+  // The points of one column of dots are drawn as their range, so a million points cost no more lines than a thousand.
+  void draw_curve(Canvas& canvas) const {
+    struct Strip {
+      int x, first, last, top, bottom;
+    };
+    std::optional<Strip> strip;
+    const auto finish = [&] {
+      if (strip) canvas.vertical(strip->x, strip->top, strip->bottom);
+    };
+    for (std::size_t i = 0; i < curve_.steps.size(); ++i) {
+      if (!drawable(i)) {
+        finish();
+        strip.reset();
+        continue;
+      }
+      const int x = x_.dot(curve_.steps[i], canvas.width_dots());
+      const int y = canvas.height_dots() - 1 - y_.dot(curve_.values[i], canvas.height_dots());
+      if (strip && strip->x == x) {
+        strip->last = y;
+        strip->top = std::min(strip->top, y);
+        strip->bottom = std::max(strip->bottom, y);
+        continue;
+      }
+      finish();
+      if (strip) canvas.line(strip->x, strip->last, x, y);
+      strip = Strip{x, y, y, y, y};
+    }
+    finish();
+  }
+
+  void draw_row(const Canvas& canvas, int row, Painter& paint) const {
+    const std::string& label = row_labels_[index(row)];
+    paint.add(fmt::format("{:>{}} ", label, label_width_), Ink::axis);
+    paint.add(label.empty() ? "│" : "┤", Ink::axis);
+    const std::string& level = level_labels_[index(row)];
+    const std::string_view message = points_ == 0 && row == rows_ / 2 ? "no points yet" : "";
+    for (int column = 0; column < columns_; ++column) {
+      if (index(column) < message.size())
+        paint.add(message.substr(index(column), 1), Ink::axis);
+      else if (canvas.cell(column, row) != 0)
+        paint.add(points_ == 1 ? "•" : braille(canvas.cell(column, row)), Ink::curve);
+      else if (is_moment_[index(column)])
+        paint.add("┊", Ink::moment);
+      else if (column >= level_from_[index(row)])
+        paint.add("╌", Ink::plateau);
+      else
+        paint.add(" ", Ink::none);
+    }
+    paint.add(level, Ink::plateau);
+    paint.end_line();
+  }
+
+  void draw_axis(Painter& paint) const {
+    const int label_room = 9;
+    const Ticks ticks = ticks_around(x_.low, x_.high, std::max(2, columns_ / label_room));
+    std::vector<bool> is_tick(index(columns_));
+    std::string labels;  // all of one column per byte
+    for (int i = 0; i < ticks.count; ++i) {
+      const int column = column_of(ticks.at(i));
+      if (ticks.at(i) < x_.low || column < 0 || column >= columns_) continue;
+      const std::string text = short_step_text(ticks.at(i), ticks.step);
+      const int start =
+          std::max(0, std::min(column - static_cast<int>(text.size()) / 2, columns_ - static_cast<int>(text.size())));
+      is_tick[index(column)] = true;
+      if (!labels.empty() && start <= static_cast<int>(labels.size())) continue;
+      labels.resize(index(start), ' ');
+      labels += text;
+    }
+    const std::string margin = spaces(label_width_ + 1);
+    paint.add(margin, Ink::none);
+    paint.add("└", Ink::axis);
+    for (int column = 0; column < columns_; ++column) {
+      const bool tick = is_tick[index(column)];
+      if (is_moment_[index(column)])
+        paint.add("▲", Ink::moment);
+      else if (is_plateau_[index(column)])
+        paint.add(tick ? "┯" : "━", Ink::plateau);
+      else
+        paint.add(tick ? "┬" : "─", Ink::axis);
+    }
+    paint.end_line();
+    paint.add(margin + " " + labels.substr(0, index(columns_)), Ink::axis);
+    paint.end_line();
+  }
+
+  struct Remark {
+    std::string text;
+    Ink ink;
+  };
+
+  std::vector<Remark> remarks() const {
+    constexpr std::size_t kNamed = 3;
+    std::vector<Remark> all;
+    const auto rest = [](std::size_t count) {
+      return count > kNamed ? fmt::format(" and {} more", count - kNamed) : "";
+    };
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::min(kNamed, marks_.plateaus.size()); ++i) {
+      const PlotPlateau& plateau = marks_.plateaus[i];
+      const bool last = i + 1 == std::min(kNamed, marks_.plateaus.size());
+      all.push_back({fmt::format("━ plateau at {:.3g}, steps {} to {}{}", plateau.level, step_text(plateau.start),
+                                 step_text(plateau.end), last ? rest(marks_.plateaus.size()) : ""),
+                     Ink::plateau});
+    }
+    for (std::size_t i = 0; i < std::min(kNamed, marks_.moments.size()); ++i)
+      names.push_back(step_text(marks_.moments[i].step));
+    if (!names.empty())
+      all.push_back({fmt::format("▲ {} {}{}", names.size() > 1 ? "moments at steps" : "moment at step",
+                                 fmt::join(names, ", "), rest(marks_.moments.size())),
+                     Ink::moment});
+    if (left_out_ > 0)
+      all.push_back({fmt::format("{} point{} not finite", left_out_, left_out_ == 1 ? " is" : "s are"), Ink::axis});
+    return all;
+  }
+
+  // Side by side while they fit, else below one another; one too wide for any line is left out.
+  void draw_caption(Painter& paint) const {
+    int used = 0;
+    for (const Remark& remark : remarks()) {
+      const int margin = width_ < 40 ? 0 : label_width_ + 2;
+      const int size = display_width(remark.text);
+      if (margin + size > width_) continue;
+      if (used > 0 && used + 3 + size > width_) {
+        paint.end_line();
+        used = 0;
+      }
+      const int space = used == 0 ? margin : 3;
+      paint.add(spaces(space), Ink::none);
+      paint.add(remark.text, remark.ink);
+      used += space + size;
+    }
+    if (used > 0) paint.end_line();
+  }
+
+  const PlotCurve& curve_;
+  const PlotMarks& marks_;
+  const PlotOptions& options_;
+  int width_, rows_;
+  int columns_ = 1, label_width_ = 0;
+  std::size_t points_ = 0, left_out_ = 0;
+  Interval x_, y_;
+  Ticks y_ticks_;
+  std::vector<std::string> row_labels_, level_labels_;  // left and right of each row
+  std::vector<bool> is_moment_, is_plateau_;            // of each column
+  std::vector<int> level_from_;                         // first column of a plateau's level in each row
+};
+
+}  // namespace
+
+std::string plot_curve(const PlotCurve& curve, const PlotMarks& marks, const PlotOptions& options) {
+  return Plot(curve, marks, options).draw();
+}
+
+}  // namespace eureka

@@ -1,0 +1,110 @@
+#include "report/table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/error.h"
+
+namespace eureka {
+namespace {
+
+constexpr std::string_view kIndent = " ";
+constexpr std::string_view kGap = "   ";
+
+struct Range {
+  std::uint32_t first, last;
+};
+
+constexpr std::array<Range, 8> kZeroWidth = {{{0x0000, 0x001F},
+                                              {0x007F, 0x009F},
+                                              {0x0300, 0x036F},
+                                              {0x1AB0, 0x1AFF},
+                                              {0x1DC0, 0x1DFF},
+                                              {0x200B, 0x200F},
+                                              {0x20D0, 0x20FF},
+                                              {0xFE00, 0xFE0F}}};
+constexpr std::array<Range, 9> kDoubleWidth = {{{0x1100, 0x115F},
+                                                {0x2E80, 0x303E},
+                                                {0x3041, 0xA4CF},
+                                                {0xAC00, 0xD7A3},
+                                                {0xF900, 0xFAFF},
+                                                {0xFE30, 0xFE6F},
+                                                {0xFF00, 0xFF60},
+                                                {0x1F300, 0x1FAFF},
+                                                {0x20000, 0x3FFFD}}};
+
+template <std::size_t N>
+bool contains(const std::array<Range, N>& ranges, std::uint32_t code) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](Range r) { return code >= r.first && code <= r.last; });
+}
+
+// Takes one code point off the front; a byte that begins none stands for itself, with the width of one letter.
+std::uint32_t take_code_point(std::string_view& text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = byte(0) < 0x80       ? 1
+                             : byte(0) >> 5 == 6  ? 2
+                             : byte(0) >> 4 == 14 ? 3
+                             : byte(0) >> 3 == 30 ? 4
+                                                  : 0;
+  bool valid = length > 0 && length <= text.size();
+  std::uint32_t code = length == 1 ? byte(0) : byte(0) & (0x7FU >> std::max<std::size_t>(length, 1));
+  for (std::size_t i = 1; valid && i < length; ++i) {
+    valid = byte(i) >> 6 == 2;
+    code = code << 6 | (byte(i) & 0x3F);
+  }
+  text.remove_prefix(valid ? length : 1);
+  return valid ? code : '?';
+}
+
+// Takes an escape sequence such as "\x1b[1m" off the front; false when there is none.
+bool take_escape(std::string_view& text) {
+  if (!text.starts_with("\x1b[")) return false;
+  std::size_t end = 2;
+  while (end < text.size() && (text[end] < '@' || text[end] > '~')) ++end;
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return true;
+}
+
+}  // namespace
+
+int display_width(std::string_view text) {
+  int width = 0;
+  while (!text.empty()) {
+    if (take_escape(text)) continue;
+    const std::uint32_t code = take_code_point(text);
+    if (!contains(kZeroWidth, code)) width += contains(kDoubleWidth, code) ? 2 : 1;
+  }
+  return width;
+}
+
+void TextTable::add_row(std::vector<std::string> cells) {
+  EUREKA_CHECK(cells.size() <= columns_.size(), "a table row has more cells than the table has columns");
+  cells.resize(columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string TextTable::str(bool bold_header) const {
+  std::vector<int> widths;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    widths.push_back(display_width(columns_[i].name));
+    for (const auto& row : rows_) widths[i] = std::max(widths[i], display_width(row[i]));
+  }
+  const auto line = [&](const auto& cell_of) {
+    std::string out(kIndent);
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const std::string& cell = cell_of(i);
+      const std::string padding(static_cast<std::size_t>(widths[i] - display_width(cell)), ' ');
+      if (i > 0) out += kGap;
+      out += columns_[i].align == Align::right ? padding + cell : cell + padding;
+    }
+    out.erase(out.find_last_not_of(' ') + 1);
+    return out;
+  };
+  const std::string header = line([&](std::size_t i) -> const std::string& { return columns_[i].name; });
+  std::string out = bold_header ? "\x1b[1m" + header + "\x1b[0m\n" : header + "\n";
+  for (const auto& row : rows_) out += line([&](std::size_t i) -> const std::string& { return row[i]; }) + "\n";
+  return out;
+}
+
+}  // namespace eureka

@@ -1,0 +1,43 @@
+// Aligned text tables for the terminal.
+//
+//   TextTable table({{"rule", Align::left}, {"moments"}, {"median step"}});
+//   table.add_row({"softmax", "8/10", "1130"});
+//   fmt::print("{}", table.str());
+//
+//    rule      moments   median step
+//    softmax      8/10          1130
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace eureka {
+
+enum class Align { left, right };
+
+struct TableColumn {
+  std::string name;
+  Align align = Align::right;
+};
+
+class TextTable {
+ public:
+  explicit TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
+
+  // Missing cells at the end are empty. Cells may hold colour escapes and any UTF-8, but no line ends.
+  void add_row(std::vector<std::string> cells);
+
+  // One line per row, each ended by '\n', without spaces at the end.
+  std::string str(bool bold_header = false) const;
+
+ private:
+  std::vector<TableColumn> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// Terminal columns taken by UTF-8 text: combining marks and colour escapes take none, East Asian wide letters and emoji
+// two. Each byte that is not valid UTF-8 counts one.
+int display_width(std::string_view text);
+
+}  // namespace eureka

@@ -1,0 +1,117 @@
+#include "stats/detector.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <string>
+
+#include "base/error.h"
+#include "stats/calm_stretches.h"
+#include "stats/rise_search.h"
+#include "stats/unit_curve.h"
+
+namespace eureka {
+
+namespace {
+
+constexpr double kLargestValue = 1e100;  // beyond it sums of squares overflow; a loss that large has diverged
+
+double median_value(std::span<const CurvePoint> points) {
+  std::vector<double> values;
+  for (const CurvePoint& point : points) {
+    if (std::isfinite(point.value)) values.push_back(point.value);
+  }
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+Findings search(std::span<const CurvePoint> points, const DetectorOptions& options, bool finished) {
+  Findings findings;
+  if (points.size() < std::max<std::size_t>(2, options.min_plateau)) return findings;
+  const UnitCurve curve = make_unit_curve(points, options.direction);
+  std::vector<bool> taken(curve.size(), false);
+  double free_from = curve.origin;
+  const RiseSearch rises(curve, options, finished);
+  for (const Rise& rise : rises.all()) {
+    Moment moment{.step = curve.step(rise.x50),
+                  .rise_start = curve.step(rise.x10),
+                  .rise_end = curve.step(rise.x90),
+                  .from = curve.value(rise.from),
+                  .to = curve.value(rise.to),
+                  .score = rises.score(rise),
+                  .plateau = {}};
+    moment.plateau = {std::max(free_from, curve.step(curve.x[rise.plateau_first])), moment.rise_start, moment.from};
+    free_from = moment.rise_end;
+    findings.moments.push_back(moment);
+    findings.plateaus.push_back(moment.plateau);
+    std::fill(taken.begin() + static_cast<std::ptrdiff_t>(rise.plateau_first),
+              taken.begin() + static_cast<std::ptrdiff_t>(rise.arrives), true);
+  }
+  for (const auto& [first, last] : calm_stretches(curve, std::move(taken), options.min_plateau)) {
+    findings.plateaus.push_back(
+        {curve.step(curve.x[first]), curve.step(curve.x[last]), curve.value(median(curve.v, first, last))});
+  }
+  std::sort(findings.plateaus.begin(), findings.plateaus.end(),
+            [](const Plateau& a, const Plateau& b) { return a.start < b.start; });
+  return findings;
+}
+
+}  // namespace
+
+MomentDetector::MomentDetector(DetectorOptions options) : options_(options), window_(options.window) {}
+
+void MomentDetector::add(double step, double value) {
+  if (finished_) return;
+  if (!std::isfinite(step) || (last_step_ && step <= *last_step_)) {
+    throw Error(ErrorKind::input,
+                fmt::format("step {} after step {}: steps must increase", step, last_step_.value_or(0)), {},
+                "sort the curve by step and drop repeated steps");
+  }
+  if (!(std::abs(value) < kLargestValue)) {
+    finish();
+    return;
+  }
+  last_step_ = step;
+  window_.add(step, value);
+  findings_.reset();
+}
+
+const Findings& MomentDetector::findings() const {
+  if (!findings_ || findings_are_final_ != finished_) {
+    findings_ = search(window_.points(), options_, finished_);
+    findings_are_final_ = finished_;
+  }
+  return *findings_;
+}
+
+Findings detect(std::span<const CurvePoint> curve, const DetectorOptions& options) {
+  MomentDetector detector(options);
+  for (const CurvePoint& point : curve) detector.add(point.step, point.value);
+  detector.finish();
+  return detector.findings();
+}
+
+std::optional<Direction> guess_direction(std::string_view column) {
+  std::string name(column);
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+  constexpr std::array kDown{"loss", "err", "nll", "perplexity", "ppl", "entropy", "mse", "mae", "bpc", "bits_per"};
+  constexpr std::array kUp{"acc", "reward", "return", "score", "f1", "auc", "bleu", "success", "recall", "precision"};
+  if (std::any_of(kDown.begin(), kDown.end(), has)) return Direction::down;
+  if (std::any_of(kUp.begin(), kUp.end(), has)) return Direction::up;
+  return std::nullopt;
+}
+
+Direction guess_direction(std::string_view column, std::span<const CurvePoint> curve) {
+  if (const std::optional<Direction> named = guess_direction(column)) return *named;
+  const std::size_t tenth = std::max<std::size_t>(1, curve.size() / 10);
+  if (curve.size() < 2 * tenth) return Direction::up;
+  return median_value(curve.last(tenth)) >= median_value(curve.first(tenth)) ? Direction::up : Direction::down;
+}
+
+}  // namespace eureka

@@ -1,0 +1,104 @@
+// Finds plateaus and sudden rises (Eureka-moments) in one noisy curve.
+//
+//   MomentDetector detector({.direction = Direction::up, .plateau_level = 0.55});
+//   for (auto [step, accuracy] : curve) detector.add(step, accuracy);
+//   detector.finish();
+//   for (const Moment& moment : detector.moments()) ...
+//
+// Requires: steps finite and strictly increasing (Error otherwise). A non-finite value ends the curve: everything
+// before it
+//           still counts, everything after it is ignored.
+// Ensures:  memory bounded by options.window whatever the length; add() is O(1) amortised; feeding the same curve point
+// by
+//           point or at once gives the same moments, however often they are asked for in between; shifting or scaling
+//           either axis shifts or scales the result and changes nothing else.
+//
+// How it decides is told in docs/detector.md.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "stats/curve_window.h"
+
+namespace eureka {
+
+enum class Direction { up, down };  // where better is: accuracy up, loss down
+
+struct DetectorOptions {
+  Direction direction = Direction::up;
+  // The level the task is known to stall at. The moment is then the rise away from it, and no other plateau counts.
+  std::optional<double> plateau_level = {};
+  // The steps the run is planned to last, if known: a delayed start is then told from a plateau while the run is young.
+  std::optional<double> budget = {};
+  std::size_t min_plateau = 5;  // evaluations on the plateau before a rise; 3 suffice on a known level
+  std::size_t hold = 4;         // evaluations on the new level before a rise is confirmed; 3 or fewer is a spike
+  double min_rise = 0.2;        // of the curve's range from its start to its best
+  double max_width_of_plateau =
+      1;  // 10-90% width of the rise against the plateau before it; twice that on a known level
+  double max_width_of_curve = 0.25;  // and against the steps seen: wider is gradual learning
+  std::size_t window = 512;          // points kept; longer curves are averaged down to it
+};
+
+struct Plateau {
+  double start = 0;
+  double end = 0;
+  double level = 0;
+};
+
+struct Moment {
+  double step = 0;        // half-way between the levels, interpolated between evaluations
+  double rise_start = 0;  // 10% of the way
+  double rise_end = 0;    // 90% of the way
+  double from = 0;        // level of the plateau before
+  double to = 0;          // level after
+  double score = 0;       // 0 to 1: how sure; grows with jump over noise, sharpness, and evaluations on the new level
+  Plateau plateau;        // the plateau it leaves
+};
+
+struct Findings {
+  std::vector<Plateau> plateaus;  // in order, not overlapping
+  std::vector<Moment> moments;    // in order
+};
+
+class MomentDetector {
+ public:
+  explicit MomentDetector(DetectorOptions options = {});
+
+  void add(double step, double value);
+
+  // No more will come: a rise that has gone most of its way counts even though its new level has not been seen to hold.
+  // After it add() is ignored. A non-finite value finishes the curve too.
+  void finish() { finished_ = true; }
+  bool finished() const { return finished_; }
+
+  // Before finish() only confirmed moments, those whose new level has held: fit for stopping a run. Computed when
+  // asked, in time that depends on the window alone, and kept until the next add().
+  const std::vector<Moment>& moments() const { return findings().moments; }
+  const std::vector<Plateau>& plateaus() const { return findings().plateaus; }
+  const Findings& findings() const;
+
+  std::size_t points_kept() const { return window_.points().size(); }
+
+ private:
+  DetectorOptions options_;
+  CurveWindow window_;
+  std::optional<double> last_step_;
+  bool finished_ = false;
+  mutable std::optional<Findings> findings_;
+  mutable bool findings_are_final_ = false;
+};
+
+// The whole curve at once: add() for each point, then finish().
+Findings detect(std::span<const CurvePoint> curve, const DetectorOptions& options = {});
+
+// From the name of a column ("val/accuracy" up, "train_loss" down); nothing if it says neither.
+std::optional<Direction> guess_direction(std::string_view column);
+
+// From the name if it tells, else from where the curve went on the whole: learning is assumed to have helped.
+Direction guess_direction(std::string_view column, std::span<const CurvePoint> curve);
+
+}  // namespace eureka

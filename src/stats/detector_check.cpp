@@ -1,0 +1,123 @@
+#include "stats/detector_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace eureka {
+
+namespace {
+
+const TrueMoment* true_moment_at(const LabelledCurve& curve, double step, double steps) {
+  for (const TrueMoment& moment : curve.moments) {
+    if (std::abs(step - moment.step) <= std::max(moment.width, 0.03 * steps)) return &moment;
+  }
+  return nullptr;
+}
+
+bool has_false_moment(const LabelledCurve& curve, const std::vector<Moment>& moments, double steps) {
+  return std::any_of(moments.begin(), moments.end(),
+                     [&](const Moment& moment) { return !true_moment_at(curve, moment.step, steps); });
+}
+
+// Feeds the curve as a training loop does and looks at the confirmed moments on the way.
+bool alarms_online(const LabelledCurve& curve, DetectorOptions options, double steps) {
+  options.budget = steps;
+  MomentDetector detector(options);
+  const std::size_t every = std::max<std::size_t>(1, curve.points.size() / 128);
+  for (std::size_t i = 0; i < curve.points.size() && !detector.finished(); ++i) {
+    detector.add(curve.points[i].step, curve.points[i].value);
+    if (!detector.finished() && i % every == 0 && has_false_moment(curve, detector.moments(), steps)) return true;
+  }
+  return false;
+}
+
+TimingError summary(std::vector<double> errors) {
+  if (errors.empty()) return {};
+  std::sort(errors.begin(), errors.end());
+  const auto at = [&](double share) {
+    return errors[static_cast<std::size_t>(std::lround(share * static_cast<double>(errors.size() - 1)))];
+  };
+  return {at(0.5), at(0.9)};
+}
+
+double rate(std::size_t part, std::size_t whole) {
+  return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+KindReport& report_of(const LabelledCurve& curve, std::vector<KindReport>& kinds) {
+  for (KindReport& kind : kinds) {
+    if (kind.kind == curve.kind) return kind;
+  }
+  kinds.push_back({.kind = curve.kind, .is_positive = curve.is_positive});
+  return kinds.back();
+}
+
+}  // namespace
+
+DetectorReport check_detector(std::span<const LabelledCurve> corpus, const DetectorOptions& options, bool online) {
+  DetectorReport report;
+  report.curves = corpus.size();
+  std::vector<double> of_budget, of_width;
+  for (const LabelledCurve& curve : corpus) {
+    DetectorOptions own = options;
+    own.direction = curve.direction;
+    own.plateau_level = curve.plateau_level;
+    const double steps = curve.points.back().step - curve.points.front().step;
+    const std::vector<Moment> moments = detect(curve.points, own).moments;
+
+    KindReport& kind = report_of(curve, report.kinds);
+    ++kind.curves;
+    kind.moments += curve.moments.size();
+    kind.false_alarms += has_false_moment(curve, moments, steps);
+    kind.online_alarms += online && alarms_online(curve, own, steps);
+    for (const TrueMoment& truth : curve.moments) {
+      const auto found = std::find_if(moments.begin(), moments.end(), [&](const Moment& moment) {
+        return true_moment_at(curve, moment.step, steps) == &truth;
+      });
+      if (found == moments.end()) continue;
+      ++kind.found;
+      of_budget.push_back(std::abs(found->step - truth.step) / steps);
+      of_width.push_back(std::abs(found->step - truth.step) / truth.width);
+    }
+  }
+
+  std::size_t found = 0, moments = 0, positive = 0, negative = 0, alarms = 0, online_alarms = 0, extra = 0;
+  for (const KindReport& kind : report.kinds) {
+    found += kind.found;
+    moments += kind.moments;
+    (kind.is_positive ? positive : negative) += kind.curves;
+    (kind.is_positive ? extra : alarms) += kind.false_alarms;
+    if (!kind.is_positive) online_alarms += kind.online_alarms;
+  }
+  report.recall = rate(found, moments);
+  report.false_alarm_rate = rate(alarms, negative);
+  report.online_false_alarm_rate = rate(online_alarms, negative);
+  report.extra_rate = rate(extra, positive);
+  report.error_of_budget = summary(std::move(of_budget));
+  report.error_of_width = summary(std::move(of_width));
+  return report;
+}
+
+std::string format_report(const DetectorReport& report) {
+  std::string text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, " {:<26} {:>6}  {:>7} {:>6}  {:>7}   {:>12} {:>13}\n", "kind", "curves", "moments", "found",
+                 "recall", "false alarms", "while running");
+  for (const KindReport& kind : report.kinds) {
+    const std::string recall = kind.moments ? fmt::format("{:.3f}", kind.recall()) : "";
+    fmt::format_to(out, " {:<26} {:>6}  {:>7} {:>6}  {:>7}   {:>12} {:>13}\n", kind.kind, kind.curves, kind.moments,
+                   kind.found, recall, kind.false_alarms, kind.online_alarms);
+  }
+  fmt::format_to(out, " recall {:.4f}, false alarms {:.4f} of the curves without a moment ({:.4f} while running), ",
+                 report.recall, report.false_alarm_rate, report.online_false_alarm_rate);
+  fmt::format_to(out, "extra moments in {:.4f} of the others\n", report.extra_rate);
+  fmt::format_to(out, " half-way step off by {:.2f}% of the curve (90%: {:.2f}%), {:.2f} widths (90%: {:.2f})\n",
+                 100 * report.error_of_budget.median, 100 * report.error_of_budget.percentile_90,
+                 report.error_of_width.median, report.error_of_width.percentile_90);
+  return text;
+}
+
+}  // namespace eureka

@@ -1,0 +1,63 @@
+// The detector's decision: which two corners of the broken line are the ends of a sudden rise.
+//
+// Every pair of corners is tried as (plateau ends, new level begins), measured, and held against the tests of
+// accepted(); of those that pass and overlap, the highest and sharpest is kept. In words, a rise is a moment if it
+//   leaves a plateau            enough evaluations within a narrow band just before it; the known level, if one is
+//   known is sharp                    narrow against that plateau and against the steps seen stands out of the noise,
+//   and of what the curve has gone up and down before breaks new ground           most of it is better than everything
+//   before: a recovery is no discovery has held                    the new level lasted, or the curve ended when the
+//   rise had gone most of its way is one rise                 without a long stop half-way
+#pragma once
+
+#include <vector>
+
+#include "stats/detector.h"
+#include "stats/unit_curve.h"
+
+namespace eureka {
+
+struct Rise {
+  std::size_t plateau_first = 0, leaves = 0, arrives = 0;  // indices: plateau, its last point, first of the new level
+  double from = 0, to = 0;
+  double x10 = 0, x50 = 0, x90 = 0;
+  double plateau_length = 0;
+  double held_length = 0;
+  std::size_t held = 0;       // evaluations on the new level
+  std::size_t past_half = 0;  // evaluations from half-way on, until the curve is back below it or ends
+  double over_noise = 0;      // height in standard deviations about the levels it joins
+
+  double height() const { return to - from; }
+  double width() const { return x90 - x10; }
+  double sharpness() const { return plateau_length / (plateau_length + width()); }
+};
+
+class RiseSearch {
+ public:
+  // `curve` and `options` must outlive it. `finished` admits rises cut short by the end of the curve.
+  RiseSearch(const UnitCurve& curve, const DetectorOptions& options, bool finished);
+
+  // In order, not overlapping.
+  std::vector<Rise> all() const;
+
+  double score(const Rise& rise) const;
+
+ private:
+  Rise measure(std::size_t leaves, std::size_t arrives) const;
+  bool accepted(const Rise& rise) const;
+  bool leaves_plateau(const Rise& rise) const;
+  bool is_sharp(const Rise& rise) const;
+  bool stands_out(const Rise& rise) const;
+  bool breaks_new_ground(const Rise& rise) const;
+  bool has_held(const Rise& rise) const;
+  bool is_one_rise(const Rise& rise) const;
+
+  const UnitCurve& curve_;
+  const DetectorOptions& options_;
+  bool finished_;
+  double budget_ = 1;                // in spans of the curve
+  std::vector<double> best_before_;  // of the fit, up to and including each index
+  std::vector<double> lost_before_;  // sum of all its steps back
+  std::optional<double> known_level_;
+};
+
+}  // namespace eureka

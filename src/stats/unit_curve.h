@@ -1,0 +1,51 @@
+// A curve made ready for the search: without units, without spikes, with its broken line.
+//
+// Both axes are brought to 0..1 and better points up, so no threshold in the search depends on units, offsets or
+// direction.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "stats/detector.h"
+
+namespace eureka {
+
+struct UnitCurve {
+  double origin = 0, span = 1;  // step = origin + span * x
+  double worst = 0, scale = 1;  // value = worst + scale * v; the scale is negative where better is down
+  std::vector<double> x;
+  std::vector<double> v;           // without spikes; 0 the bad end of what learning covered, 1 its best
+  std::vector<double> fit;         // the broken line through v
+  std::vector<std::size_t> knots;  // first and last index of each of its pieces
+  double noise = 0;                // standard deviation of v about the fit
+
+  std::size_t size() const { return x.size(); }
+  double step(double at) const { return origin + span * at; }
+  double value(double level) const { return worst + scale * level; }
+  double level(double value_there) const { return (value_there - worst) / scale; }
+
+  // Evaluations from index `first` on that come before `at`.
+  std::size_t count_before(double at, std::size_t first = 0) const;
+};
+
+inline constexpr double kDivergedLevel = -4;  // anything worse, in ranges, is cut off there
+
+// Requires: at least two points, steps strictly increasing, values finite.
+UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction direction);
+
+// Median, and robust standard deviation about it, of values[first..last].
+double median(const std::vector<double>& values, std::size_t first, std::size_t last);
+double spread(const std::vector<double>& values, std::size_t first, std::size_t last);
+
+// Where the curve gets past `level` for good between two indices: calling everything before it "below" and everything
+// after it "above" is least wrong there (the minimum of the cumulated sum of v - level, each term at most `reach`).
+// Interpolated between the two evaluations; exact without noise.
+double crossing(const UnitCurve& curve, std::size_t first, std::size_t last, double level, double reach);
+
+// The furthest index reached from `at`, forwards (+1) or backwards (-1), while the fit stays within a band of this
+// width.
+std::size_t walk_level(const std::vector<double>& fit, std::size_t at, int direction, double band);
+
+}  // namespace eureka

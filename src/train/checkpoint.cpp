@@ -1,0 +1,175 @@
+#include "train/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "io/crc32c.h"
+#include "io/safetensors.h"
+
+namespace eureka {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFiles[] = {"model.safetensors", "optimizer.safetensors", "state.json"};
+constexpr std::string_view kPrefix = "step-";
+
+fs::path checkpoint_directory(const fs::path& run_directory, std::int64_t step) {
+  return run_directory / "checkpoints" / fmt::format("{}{}", kPrefix, step);
+}
+
+std::string tensor_bytes(const std::vector<StateTensor>& tensors, std::int64_t step) {
+  TensorFile file;
+  file.metadata["step"] = fmt::format("{}", step);
+  for (const StateTensor& tensor : tensors) file.add(make_tensor<float>(tensor.name, tensor.shape, tensor.values));
+  return write_safetensors(file);
+}
+
+std::vector<StateTensor> read_tensors(std::string_view bytes, const fs::path& path) {
+  const TensorFile file = parse_safetensors(bytes, path.string());
+  std::vector<StateTensor> tensors;
+  for (const auto& [name, tensor] : file.tensors())
+    tensors.push_back({name, tensor.shape, tensor_values<float>(tensor)});
+  return tensors;
+}
+
+Json to_json(const LoopState& loop) {
+  return {{"step", loop.step},
+          {"metrics_bytes", loop.metrics_bytes},
+          {"events_bytes", loop.events_bytes},
+          {"tensorboard_bytes", loop.tensorboard_bytes},
+          {"loss_sum", loop.loss_sum},
+          {"accuracy_sum", loop.accuracy_sum},
+          {"gradient_norm_sum", loop.gradient_norm_sum},
+          {"sum_steps", loop.sum_steps}};
+}
+
+LoopState loop_state(const Json& json) {
+  return {.step = json.at("step"),
+          .metrics_bytes = json.at("metrics_bytes"),
+          .events_bytes = json.at("events_bytes"),
+          .tensorboard_bytes = json.at("tensorboard_bytes"),
+          .loss_sum = json.at("loss_sum"),
+          .accuracy_sum = json.at("accuracy_sum"),
+          .gradient_norm_sum = json.at("gradient_norm_sum"),
+          .sum_steps = json.at("sum_steps")};
+}
+
+Json parse_own_json(const std::string& text, const fs::path& path) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::exception&) {
+    throw Error(ErrorKind::input, "the checkpoint is damaged: not JSON", path.string());
+  }
+}
+
+Checkpoint read_unguarded(const fs::path& directory) {
+  const Json done = parse_own_json(read_file(directory / "DONE", 1 << 20), directory / "DONE");
+  Checkpoint checkpoint;
+  for (const char* name : kFiles) {
+    const fs::path path = directory / name;
+    const std::string bytes = read_file(path);
+    try {
+      // The parser speaks first: it can name the tensor that is cut off.
+      if (name == std::string_view("model.safetensors")) checkpoint.engine.model = read_tensors(bytes, path);
+      if (name == std::string_view("optimizer.safetensors")) checkpoint.engine.optimizer = read_tensors(bytes, path);
+      if (done.at(name).at("bytes") != bytes.size() || done.at(name).at("crc32c") != crc32c(bytes))
+        throw Error(ErrorKind::input, "the checkpoint is damaged: length or checksum is not what was written",
+                    path.string());
+      if (name == std::string_view("state.json")) checkpoint.loop = loop_state(parse_own_json(bytes, path));
+    } catch (const Json::exception&) {
+      throw Error(ErrorKind::input, "the checkpoint is damaged: entries are missing", path.string());
+    }
+  }
+  return checkpoint;
+}
+
+std::string repair_hint(const fs::path& run_directory, std::int64_t damaged) {
+  std::vector<std::int64_t> steps = list_checkpoints(run_directory);
+  std::reverse(steps.begin(), steps.end());
+  for (const std::int64_t step : steps) {
+    if (step >= damaged) continue;
+    try {
+      read_unguarded(checkpoint_directory(run_directory, step));
+      return fmt::format("the checkpoint is damaged; step-{} is intact: resume from it with --resume --step {}", step,
+                         step);
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return "the checkpoint is damaged and no earlier one is intact: start again with --resume --step 0";
+}
+
+}  // namespace
+
+void write_checkpoint(const fs::path& run_directory, const Checkpoint& checkpoint) {
+  const fs::path target = checkpoint_directory(run_directory, checkpoint.loop.step);
+  const fs::path temporary = target.parent_path() / fmt::format(".{}.tmp", target.filename().string());
+  std::error_code ignored;
+  fs::remove_all(temporary, ignored);
+  make_directories(temporary);
+  try {
+    const std::string contents[] = {tensor_bytes(checkpoint.engine.model, checkpoint.loop.step),
+                                    tensor_bytes(checkpoint.engine.optimizer, checkpoint.loop.step),
+                                    to_json(checkpoint.loop).dump(1) + "\n"};
+    Json done;
+    for (std::size_t i = 0; i < std::size(kFiles); ++i) {
+      write_and_sync(temporary / kFiles[i], contents[i]);
+      done[kFiles[i]] = {{"bytes", contents[i].size()}, {"crc32c", crc32c(contents[i])}};
+    }
+    write_and_sync(temporary / "DONE", done.dump(1) + "\n");
+    sync_directory(temporary);
+    fs::remove_all(target, ignored);
+    fs::rename(temporary, target);
+  } catch (const fs::filesystem_error& error) {
+    fs::remove_all(temporary, ignored);
+    throw Error(ErrorKind::failed, fmt::format("cannot write the checkpoint: {}", error.code().message()),
+                target.string());
+  } catch (const Error&) {
+    fs::remove_all(temporary, ignored);
+    throw;
+  }
+  sync_directory(target.parent_path());
+}
+
+std::vector<std::int64_t> list_checkpoints(const fs::path& run_directory) {
+  std::vector<std::int64_t> steps;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(run_directory / "checkpoints", failure)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix) || !fs::exists(entry.path() / "DONE", failure)) continue;
+    std::int64_t step = 0;
+    const auto [end, problem] = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
+    if (problem == std::errc() && end == name.data() + name.size()) steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+Checkpoint read_checkpoint(const fs::path& run_directory, std::int64_t step) {
+  const fs::path directory = checkpoint_directory(run_directory, step);
+  const std::vector<std::int64_t> steps = list_checkpoints(run_directory);
+  if (std::find(steps.begin(), steps.end(), step) == steps.end())
+    throw Error(ErrorKind::input, fmt::format("there is no checkpoint of step {}", step), run_directory.string(),
+                steps.empty() ? "this run has none yet" : fmt::format("there are: {}", fmt::join(steps, ", ")));
+  try {
+    return read_unguarded(directory);
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.what(), error.where(), repair_hint(run_directory, step));
+  }
+}
+
+void prune_checkpoints(const fs::path& run_directory, std::int64_t keep) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(run_directory / "checkpoints", ignored))
+    if (entry.path().extension() == ".tmp") fs::remove_all(entry.path(), ignored);
+  if (keep <= 0) return;
+  const std::vector<std::int64_t> steps = list_checkpoints(run_directory);
+  for (std::size_t i = 0; i + static_cast<std::size_t>(keep) < steps.size(); ++i)
+    fs::remove_all(checkpoint_directory(run_directory, steps[i]), ignored);
+}
+
+}  // namespace eureka

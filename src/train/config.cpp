@@ -1,0 +1,161 @@
+#include "train/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace eureka {
+namespace {
+
+using FlatEntries = std::vector<std::pair<std::string, OptionValue>>;
+
+// Collects the current values of an options struct, in the order of declaration.
+class CollectVisitor : public detail::OptionVisitor<CollectVisitor> {
+ public:
+  CollectVisitor(std::string section, FlatEntries& out) : section_(std::move(section)), out_(out) {}
+  template <class T>
+  void option(const std::string& name, const T& member, Range, const char*) {
+    out_.emplace_back(section_ + "." + name, detail::to_value(member));
+  }
+
+ private:
+  std::string section_;
+  FlatEntries& out_;
+};
+
+template <class Options>
+void collect(const char* section, Options options, FlatEntries& out) {
+  CollectVisitor visitor(section, out);
+  options.visit(visitor);
+}
+
+class Resolver {
+ public:
+  Resolver(const ConfigEntries& entries, const Catalog& catalog) : entries_(entries), catalog_(catalog) {}
+
+  // The plug-in that `section`.`key` names, with its options.
+  PluginChoice plugin(const std::string& section, const std::string& key, const std::string& default_name) {
+    const std::string path = section + "." + key;
+    std::string name = default_name;
+    std::string where;
+    if (const auto found = entries_.find(path); found != entries_.end()) {
+      where = found->second.where;
+      const OptionInfo info{path, OptionType::text, std::string(), {}, {}, fmt::format("the name of a {}", section)};
+      name = std::get<std::string>(check_option(info, found->second.value, path, where));
+    }
+    if (name.empty())
+      throw Error(ErrorKind::config, fmt::format("'{}' is missing", path), {},
+                  fmt::format("name one of `eureka list {}`", section == "attention" ? section : section + "s"));
+    known_.insert(path);
+    const PluginInfo& info = catalog_.find(section, name, where);
+    return {name, section_values(section, info.options)};
+  }
+
+  template <class Options>
+  Options section(const std::string& name) {
+    Options options;
+    assign(options, section_values(name, describe<Options>()));
+    return options;
+  }
+
+  void refuse_unknown_keys() const {
+    for (const auto& [key, entry] : entries_) {
+      if (known_.contains(key)) continue;
+      const std::vector<std::string> candidates(known_.begin(), known_.end());
+      const std::string nearest = nearest_name(key, candidates);
+      const std::string section = key.substr(0, key.find('.'));
+      throw Error(ErrorKind::config, fmt::format("unknown key '{}'", key), entry.where,
+                  nearest.empty() ? fmt::format("eureka list options {} shows what there is", section)
+                                  : fmt::format("did you mean '{}'?  (eureka list options {})", nearest, section));
+    }
+  }
+
+ private:
+  OptionValues section_values(const std::string& section, const OptionList& options) {
+    OptionValues values = default_values(options);
+    for (const OptionInfo& info : options) {
+      const std::string path = section + "." + info.name;
+      known_.insert(path);
+      if (const auto found = entries_.find(path); found != entries_.end())
+        values[info.name] = check_option(info, found->second.value, path, found->second.where);
+    }
+    return values;
+  }
+
+  const ConfigEntries& entries_;
+  const Catalog& catalog_;
+  std::set<std::string> known_;
+};
+
+}  // namespace
+
+std::vector<ConfigSection> fixed_sections() {
+  return {{"attention.scale", describe<ScaleOptions>()},
+          {"train", describe<TrainOptions>()},
+          {"run", describe<RunOptions>()}};
+}
+
+ConfigEntries merge_entries(ConfigEntries base, const ConfigEntries& overrides) {
+  for (const std::string key : {"task.name", "model.name", "attention.rule"}) {
+    const auto chosen = overrides.find(key);
+    const auto before = base.find(key);
+    if (chosen == overrides.end() || (before != base.end() && before->second.value == chosen->second.value)) continue;
+    const std::string section = key.substr(0, key.find('.') + 1);
+    // The scale belongs to every rule.
+    std::erase_if(base, [&](const auto& item) {
+      return item.first.starts_with(section) && !item.first.starts_with("attention.scale.");
+    });
+  }
+  for (const auto& [key, entry] : overrides) base[key] = entry;
+  return base;
+}
+
+RunConfig resolve_config(const ConfigEntries& entries, const Catalog& catalog) {
+  Resolver resolver(entries, catalog);
+  RunConfig config;
+  config.task = resolver.plugin("task", "name", "");
+  config.model = resolver.plugin("model", "name", "transformer");
+  config.attention = resolver.plugin("attention", "rule", "softmax");
+  config.scale = resolver.section<ScaleOptions>("attention.scale");
+  config.train = resolver.section<TrainOptions>("train");
+  config.run = resolver.section<RunOptions>("run");
+  resolver.refuse_unknown_keys();
+  return config;
+}
+
+FlatEntries flat_entries(const RunConfig& config) {
+  FlatEntries flat;
+  const auto plugin = [&](const std::string& section, const std::string& key, const PluginChoice& choice) {
+    flat.emplace_back(section + "." + key, choice.name);
+    for (const auto& [name, value] : choice.options) flat.emplace_back(section + "." + name, value);
+  };
+  plugin("task", "name", config.task);
+  plugin("model", "name", config.model);
+  plugin("attention", "rule", config.attention);
+  collect("attention.scale", config.scale, flat);
+  collect("train", config.train, flat);
+  collect("run", config.run, flat);
+  return flat;
+}
+
+std::string to_toml(const RunConfig& config) { return write_toml(flat_entries(config)); }
+
+EngineConfig engine_config(const RunConfig& config, const TaskShape& shape) {
+  return {.shape = shape,
+          .model = config.model.name,
+          .model_options = config.model.options,
+          .rule = config.attention.name,
+          .rule_options = config.attention.options,
+          .scale = config.scale,
+          .optimizer = config.train.optimizer,
+          .lr_multiplier = config.train.lr_multiplier,
+          .label_smoothing = config.train.label_smoothing,
+          .clip = config.train.clip,
+          .total_steps = config.train.steps,
+          .seed = static_cast<std::uint64_t>(config.run.seed),
+          .threads = config.run.threads,
+          .device = config.run.device};
+}
+
+}  // namespace eureka

@@ -1,0 +1,279 @@
+#include "train/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "train/schedule.h"
+
+namespace eureka {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+DetectorOptions detector_options(const Task& task, const RunConfig& config) {
+  DetectorOptions options;
+  options.direction = Direction::up;
+  options.plateau_level = task.plateau_accuracy();
+  options.budget = static_cast<double>(config.train.steps);
+  return options;
+}
+
+class TrainingRun {
+ public:
+  TrainingRun(const RunConfig& config, const RunRequest& request, RunObserver& observer, const std::atomic<bool>& stop)
+      : config_(config),
+        observer_(observer),
+        stop_(stop),
+        task_(Registry<Task>::instance().make(config.task.name, config.task.options)),
+        engine_(load_reference_engine(engine_config(config, task_->shape()))),
+        // Opened last: a config that no engine takes leaves no directory behind.
+        directory_(request.resume ? RunDirectory::reopen(request.directory, config)
+                                  : RunDirectory::create(request.directory, config)),
+        detector_(detector_options(*task_, config)) {
+    task_->sample({.seed = seed(), .stream = "validation", .step = 0, .samples = config.train.validation_samples},
+                  validation_);
+    if (request.resume) restore(request.resume_step);
+  }
+
+  RunOutcome execute();
+
+ private:
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(config_.run.seed); }
+  void restore(std::optional<std::int64_t> step);
+  RunStatus train();
+  bool train_one_step();
+  bool evaluate();
+  bool enough() const;
+  void write_row(const Evaluation& evaluation);
+  void note_moments();
+  void diverge(const char* what, double value);
+  void checkpoint();
+  Json facts() const;
+  Json summary(RunStatus status);
+  Json moment_summary();
+
+  const RunConfig& config_;
+  RunObserver& observer_;
+  const std::atomic<bool>& stop_;
+  std::unique_ptr<Task> task_;
+  std::unique_ptr<Engine> engine_;
+  RunDirectory directory_;
+  MomentDetector detector_;
+  LoopState loop_;
+  Batch batch_;
+  Batch validation_;
+  Evaluation last_evaluation_{std::nan(""), std::nan("")};
+  std::size_t moments_noted_ = 0;
+  std::optional<std::int64_t> confirmed_at_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+void TrainingRun::restore(std::optional<std::int64_t> step) {
+  const std::vector<std::int64_t> steps = list_checkpoints(directory_.path());
+  if (!step && !steps.empty()) step = steps.back();
+  if (step && *step > 0) {
+    const Checkpoint saved = read_checkpoint(directory_.path(), *step);
+    engine_->import_state(saved.engine);
+    loop_ = saved.loop;
+  }
+  directory_.rewind(loop_);
+  // The detector has no state of its own to save: it is a function of the curve.
+  for (const Json& row : directory_.metrics()) {
+    const std::int64_t at = row.at("step");
+    last_evaluation_ = {row.at("val_loss").get<double>(), row.at("val_accuracy").get<double>()};
+    detector_.add(static_cast<double>(at), last_evaluation_.accuracy);
+    if (detector_.moments().size() > moments_noted_) {
+      moments_noted_ = detector_.moments().size();
+      if (!confirmed_at_) confirmed_at_ = at;
+    }
+    observer_.on_row({at, last_evaluation_.accuracy, last_evaluation_.loss}, detector_.findings());
+  }
+}
+
+RunOutcome TrainingRun::execute() {
+  directory_.write_meta(RunStatus::running, facts());
+  observer_.on_start(engine_->name(), loop_.step, config_.train.steps);
+  try {
+    const RunStatus status = train();
+    if (status == RunStatus::interrupted) {
+      directory_.write_meta(status, facts());
+      return {status, {}};
+    }
+    const Json result = summary(status);
+    directory_.write_summary(result);
+    directory_.write_meta(status, facts());
+    return {status, result};
+  } catch (const Error&) {
+    // A full disk may refuse this too; the error that brought us here is the one to tell.
+    try {
+      directory_.write_meta(RunStatus::failed, facts());
+    } catch (const Error&) {
+    }
+    throw;
+  }
+}
+
+RunStatus TrainingRun::train() {
+  while (true) {
+    if (loop_.step % config_.train.eval_every == 0 || loop_.step == config_.train.steps) {
+      if (!evaluate()) return RunStatus::diverged;
+      if (enough()) break;
+    }
+    if (loop_.step >= config_.train.steps) break;
+    if (!train_one_step()) return RunStatus::diverged;
+    observer_.on_step(loop_.step);
+    const bool due = config_.run.checkpoint_every > 0 && loop_.step % config_.run.checkpoint_every == 0;
+    const bool stopping = stop_.load(std::memory_order_relaxed) && loop_.step < config_.train.steps;
+    if (due || stopping) checkpoint();
+    if (stopping) return RunStatus::interrupted;
+  }
+  if (const auto steps = list_checkpoints(directory_.path()); steps.empty() || steps.back() != loop_.step) checkpoint();
+  return RunStatus::finished;
+}
+
+bool TrainingRun::train_one_step() {
+  task_->sample({.seed = seed(),
+                 .stream = "train",
+                 .step = static_cast<std::uint64_t>(loop_.step),
+                 .samples = config_.train.batch},
+                batch_);
+  const StepResult result =
+      engine_->train_step(batch_, {.step = loop_.step, .lr = learning_rate(config_.train, loop_.step)});
+  ++loop_.step;
+  if (!std::isfinite(result.loss)) {
+    diverge("train_loss", result.loss);
+    return false;
+  }
+  loop_.loss_sum += result.loss;
+  loop_.accuracy_sum += result.accuracy;
+  loop_.gradient_norm_sum += result.gradient_norm;
+  ++loop_.sum_steps;
+  return true;
+}
+
+bool TrainingRun::evaluate() {
+  const Evaluation evaluation = engine_->evaluate(validation_, loop_.step);
+  if (!std::isfinite(evaluation.loss)) {
+    diverge("val_loss", evaluation.loss);
+    return false;
+  }
+  last_evaluation_ = evaluation;
+  write_row(evaluation);
+  detector_.add(static_cast<double>(loop_.step), evaluation.accuracy);
+  note_moments();
+  observer_.on_row({loop_.step, evaluation.accuracy, evaluation.loss}, detector_.findings());
+  return true;
+}
+
+void TrainingRun::write_row(const Evaluation& evaluation) {
+  Json row;
+  row["step"] = loop_.step;
+  row["val_accuracy"] = evaluation.accuracy;
+  row["val_loss"] = evaluation.loss;
+  if (loop_.sum_steps > 0) {
+    const auto count = static_cast<double>(loop_.sum_steps);
+    row["train_loss"] = loop_.loss_sum / count;
+    row["train_accuracy"] = loop_.accuracy_sum / count;
+    row["gradient_norm"] = loop_.gradient_norm_sum / count;
+  }
+  row["lr"] = learning_rate(config_.train, loop_.step);
+  row["scale_multiple"] = scale_multiple(config_.scale, loop_.step, config_.train.steps);
+  directory_.log_metrics(row);
+  loop_.loss_sum = loop_.accuracy_sum = loop_.gradient_norm_sum = 0;
+  loop_.sum_steps = 0;
+}
+
+void TrainingRun::note_moments() {
+  const std::vector<Moment>& moments = detector_.moments();
+  for (; moments_noted_ < moments.size(); ++moments_noted_) {
+    const Moment& moment = moments[moments_noted_];
+    directory_.log_event({{"step", loop_.step},
+                          {"event", "plateau"},
+                          {"start", moment.plateau.start},
+                          {"end", moment.plateau.end},
+                          {"level", moment.plateau.level}});
+    directory_.log_event({{"step", loop_.step},
+                          {"event", "moment"},
+                          {"at", moment.step},
+                          {"from", moment.from},
+                          {"to", moment.to},
+                          {"score", moment.score}});
+    if (!confirmed_at_) confirmed_at_ = loop_.step;
+  }
+}
+
+bool TrainingRun::enough() const {
+  return config_.train.until == Until::moment && confirmed_at_ &&
+         loop_.step >= *confirmed_at_ + config_.train.after_moment;
+}
+
+void TrainingRun::diverge(const char* what, double value) {
+  directory_.log_event(
+      {{"step", loop_.step}, {"event", "divergence"}, {"quantity", what}, {"value", fmt::format("{}", value)}});
+}
+
+void TrainingRun::checkpoint() {
+  directory_.log_event({{"step", loop_.step}, {"event", "checkpoint"}});
+  directory_.mark(loop_);
+  write_checkpoint(directory_.path(), {loop_, engine_->export_state()});
+  prune_checkpoints(directory_.path(), config_.run.keep_checkpoints);
+}
+
+Json TrainingRun::facts() const {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  return {{"engine", engine_->name()},
+          {"threads", config_.run.threads},
+          {"device", config_.run.device},
+          {"updates_done", loop_.step},
+          {"seconds_of_last_session", seconds}};
+}
+
+Json TrainingRun::moment_summary() {
+  detector_.finish();
+  const std::vector<Moment>& moments = detector_.moments();
+  if (moments.empty()) {
+    const std::vector<Plateau>& plateaus = detector_.plateaus();
+    const Json level = plateaus.empty() ? Json(nullptr) : Json(plateaus.back().level);
+    return {{"found", false}, {"step", nullptr}, {"plateau_level", level}, {"level_after", nullptr}};
+  }
+  const Moment& largest = *std::max_element(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
+    return std::abs(a.to - a.from) < std::abs(b.to - b.from);
+  });
+  return {{"found", true},
+          {"step", largest.step},
+          {"plateau_level", largest.from},
+          {"level_after", largest.to},
+          {"rise_start", largest.rise_start},
+          {"rise_end", largest.rise_end},
+          {"score", largest.score}};
+}
+
+Json TrainingRun::summary(RunStatus status) {
+  return {{"status", status_name(status)},
+          {"steps", loop_.step},
+          {"seed", config_.run.seed},
+          {"task", config_.task.name},
+          {"model", config_.model.name},
+          {"attention", config_.attention.name},
+          {"parameters", total_size(engine_->parameters())},
+          {"task_plateau_accuracy", task_->plateau_accuracy()},
+          {"final_validation_accuracy", last_evaluation_.accuracy},
+          {"final_validation_loss", last_evaluation_.loss},
+          {"moment", moment_summary()}};
+}
+
+}  // namespace
+
+RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunObserver& observer,
+                        const std::atomic<bool>& stop) {
+  if (request.resume) {
+    if (const auto summary = read_summary(request.directory); summary && !request.resume_step)
+      return {summary->at("status") == "diverged" ? RunStatus::diverged : RunStatus::finished, *summary};
+  }
+  return TrainingRun(config, request, observer, stop).execute();
+}
+
+}  // namespace eureka

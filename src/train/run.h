@@ -1,0 +1,49 @@
+// One training run from its config to its summary.
+//
+//   RunOutcome outcome = run_training(config, {.directory = "runs/a"}, observer, stop);
+//
+// Ensures: kill the process anywhere and resume: weights, metrics.jsonl and summary.json end up byte-identical to an
+// uninterrupted run on the same machine and thread count.
+#pragma once
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "stats/detector.h"
+#include "train/config.h"
+#include "train/run_directory.h"
+
+namespace eureka {
+
+struct RunRequest {
+  fs::path directory;
+  bool resume = false;
+  std::optional<std::int64_t> resume_step;  // which checkpoint; the newest when not given
+};
+
+struct MetricsRow {
+  std::int64_t step = 0;
+  double validation_accuracy = 0;
+  double validation_loss = 0;
+};
+
+// Watches a run, for drawing it. Never changes it.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  virtual void on_start(const std::string& /*engine*/, std::int64_t /*first_step*/, std::int64_t /*steps*/) {}
+  virtual void on_step(std::int64_t /*updates_done*/) {}
+  virtual void on_row(const MetricsRow&, const Findings&) {}
+};
+
+struct RunOutcome {
+  RunStatus status = RunStatus::finished;
+  nlohmann::ordered_json summary;  // empty when interrupted
+};
+
+// `stop` is looked at after every step: once true the run checkpoints and ends as interrupted.
+RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunObserver& observer,
+                        const std::atomic<bool>& stop);
+
+}  // namespace eureka

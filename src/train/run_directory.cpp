@@ -1,0 +1,163 @@
+#include "train/run_directory.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+namespace eureka {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double seconds_since_epoch() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// TensorBoard groups curves by what stands before the slash.
+std::string tensorboard_tag(const std::string& name) {
+  for (const std::string group : {"val", "train"})
+    if (name.starts_with(group + "_")) return group + "/" + name.substr(group.size() + 1);
+  return name;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+}
+
+// Options that may differ between the parts of one run: they do not change what is computed, or only where.
+bool may_change_on_resume(const std::string& key) { return key == "run.keep_checkpoints"; }
+
+void refuse_other_config(const fs::path& path, const RunConfig& config) {
+  const ConfigEntries before = read_run_config(path);
+  for (const auto& [key, value] : flat_entries(config)) {
+    const auto found = before.find(key);
+    if (may_change_on_resume(key) || (found != before.end() && found->second.value == value)) continue;
+    throw Error(ErrorKind::config,
+                fmt::format("this run has {} = {}, not {}", key,
+                            found == before.end() ? "nothing" : to_toml(found->second.value), to_toml(value)),
+                (path / "config.toml").string(),
+                "a resumed run keeps its config: leave the override out, or choose another --out DIR");
+  }
+}
+
+}  // namespace
+
+std::string_view status_name(RunStatus status) {
+  constexpr std::string_view kNames[] = {"running", "finished", "diverged", "interrupted", "failed"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+RunDirectory::RunDirectory(const fs::path& path, const RunConfig& config)
+    : path_(path), seed_(config.run.seed), lock_(std::make_unique<DirectoryLock>(path)) {}
+
+RunDirectory RunDirectory::create(const fs::path& path, const RunConfig& config) {
+  make_directories(path);
+  RunDirectory directory(path, config);
+  if (fs::exists(path / "config.toml"))
+    throw Error(ErrorKind::output, "already holds a run", path.string(),
+                "continue it with --resume, or choose another place with --out DIR");
+  atomic_write(path / "config.toml", to_toml(config));
+  directory.open_logs();
+  return directory;
+}
+
+RunDirectory RunDirectory::reopen(const fs::path& path, const RunConfig& config) {
+  make_directories(path);
+  // A run killed before its config was written has nothing to continue from: begin it.
+  if (!fs::exists(path / "config.toml")) return create(path, config);
+  RunDirectory directory(path, config);
+  refuse_other_config(path, config);
+  directory.open_logs();
+  return directory;
+}
+
+void RunDirectory::open_logs() {
+  make_directories(path_ / "checkpoints");
+  metrics_ = std::make_unique<AppendFile>(path_ / "metrics.jsonl");
+  events_ = std::make_unique<AppendFile>(path_ / "events.jsonl");
+  scalars_ = std::make_unique<EventWriter>(EventWriter::find_or_create(path_ / "tb"));
+}
+
+void RunDirectory::log_metrics(const Json& row) {
+  metrics_->append_line(row.dump());
+  std::map<std::string, double> tagged;
+  for (const auto& [name, value] : row.items())
+    if (name != "step") tagged[tensorboard_tag(name)] = value.get<double>();
+  scalars_->add_scalars(row.at("step"), std::vector<Scalar>(tagged.begin(), tagged.end()), seconds_since_epoch());
+}
+
+void RunDirectory::log_event(const Json& event) { events_->append_line(event.dump()); }
+
+std::vector<Json> RunDirectory::metrics() const {
+  const fs::path path = path_ / "metrics.jsonl";
+  const std::string text = read_file(path);
+  std::vector<Json> rows;
+  std::size_t line_number = 1;
+  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
+       begin = end + 1, ++line_number) {
+    Json row = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                           text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    if (row.is_discarded() || !row.contains("step"))
+      throw Error(ErrorKind::input, "not a row of metrics", fmt::format("{}:{}", path.string(), line_number),
+                  "the file was changed by hand: start the run again in another directory");
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void RunDirectory::mark(LoopState& loop) {
+  metrics_->sync();
+  events_->sync();
+  scalars_->sync();
+  loop.metrics_bytes = metrics_->size();
+  loop.events_bytes = events_->size();
+  loop.tensorboard_bytes = scalars_->size();
+}
+
+void RunDirectory::rewind(const LoopState& loop) {
+  for (const auto& [file, bytes, name] : {std::tuple{metrics_.get(), loop.metrics_bytes, "metrics.jsonl"},
+                                          std::tuple{events_.get(), loop.events_bytes, "events.jsonl"}}) {
+    if (file->size() < bytes)
+      throw Error(
+          ErrorKind::input, fmt::format("is shorter ({} bytes) than its checkpoint knew it ({})", file->size(), bytes),
+          (path_ / name).string(), "the file was cut: resume from an earlier checkpoint with --resume --step N");
+    file->truncate(bytes);
+  }
+  scalars_->truncate(loop.tensorboard_bytes);
+}
+
+void RunDirectory::write_meta(RunStatus status, const Json& facts) {
+  Json meta = {{"version", EUREKA_VERSION},
+               {"status", status_name(status)},
+               {"seed", seed_},
+               {"host", host_name()},
+               {"cores", std::thread::hardware_concurrency()}};
+  meta.update(facts);
+  atomic_write(path_ / "meta.json", meta.dump(2) + "\n");
+}
+
+void RunDirectory::write_summary(const Json& summary) { atomic_write(path_ / "summary.json", summary.dump(2) + "\n"); }
+
+std::optional<Json> read_summary(const fs::path& run_directory) {
+  const fs::path path = run_directory / "summary.json";
+  if (!fs::exists(path)) return std::nullopt;
+  Json summary = Json::parse(read_file(path, 16 << 20), nullptr, false);
+  if (summary.is_discarded() || !summary.contains("status"))
+    throw Error(ErrorKind::input, "not a summary of a run", path.string(),
+                "remove the file and run again with --resume");
+  return summary;
+}
+
+ConfigEntries read_run_config(const fs::path& run_directory) {
+  const fs::path path = run_directory / "config.toml";
+  if (!fs::exists(path))
+    throw Error(ErrorKind::input, "holds no run (there is no config.toml)", run_directory.string(),
+                "eureka train PRESET --out DIR begins one");
+  return read_toml(read_file(path, 16 << 20), path.string());
+}
+
+}  // namespace eureka

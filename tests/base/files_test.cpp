@@ -1,0 +1,80 @@
+#include "base/files.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "support/temporary_directory.h"
+
+namespace eureka {
+namespace {
+
+TEST(AtomicWrite, ReplacesTheContentAndLeavesNothingElse) {
+  const TemporaryDirectory directory;
+  const fs::path file = directory.path() / "summary.json";
+  atomic_write(file, "old");
+  atomic_write(file, "new content");
+  EXPECT_EQ(read_file(file), "new content");
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory.path()), fs::directory_iterator()), 1);
+}
+
+TEST(AtomicWrite, KeepsTheOldFileWhenTheNewOneCannotBeWritten) {
+  const TemporaryDirectory directory;
+  const fs::path file = directory.path() / "target";
+  fs::create_directories(file / "occupied");  // rename over a non-empty directory fails after the temp file is written
+  EXPECT_THROW(atomic_write(file, "text"), Error);
+  EXPECT_TRUE(fs::exists(file / "occupied"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory.path()), fs::directory_iterator()), 1)
+      << "temp file left behind";
+}
+
+TEST(ReadFile, SaysWhatIsWrong) {
+  const TemporaryDirectory directory;
+  EXPECT_THROW(read_file(directory.path() / "missing"), Error);
+  EXPECT_THROW(read_file(directory.path()), Error);
+  atomic_write(directory.path() / "large", std::string(100, 'x'));
+  EXPECT_THROW(read_file(directory.path() / "large", 99), Error);
+  EXPECT_EQ(read_file(directory.path() / "large", 100).size(), 100U);
+}
+
+TEST(AppendFile, ContinuesAtTheEndAndTruncates) {
+  const TemporaryDirectory directory;
+  const fs::path path = directory.path() / "log";
+  {
+    AppendFile file(path);
+    file.append_line("one");
+    file.append_line("two");
+    EXPECT_EQ(file.size(), 8U);
+  }
+  AppendFile file(path);
+  EXPECT_EQ(file.size(), 8U);
+  file.truncate(4);
+  file.append_line("three");
+  EXPECT_EQ(read_file(path), "one\nthree\n");
+}
+
+TEST(DirectoryLock, RefusesASecondProcessAndIsReleasedByDeath) {
+  const TemporaryDirectory directory;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const DirectoryLock lock(directory.path());
+    ::kill(::getpid(), SIGSTOP);
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  try {
+    const DirectoryLock lock(directory.path());
+    FAIL() << "the lock was given twice";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    EXPECT_NE(std::string(error.what()).find(std::to_string(child)), std::string::npos) << error.what();
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, &status, 0);
+  EXPECT_NO_THROW(DirectoryLock(directory.path()));
+}
+
+}  // namespace
+}  // namespace eureka

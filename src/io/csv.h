@@ -32,8 +32,8 @@ class CsvTable {
   const std::vector<std::string>& columns() const { return columns_; }
   bool has_header() const { return has_header_; }
 
-  // Per column: do the first thousand rows hold numbers there, and text no more often? A slip of the pen does not make a
-  // column of numbers one of text; read() will name it.
+  // Per column: do the first thousand rows hold numbers there, and text no more often? A slip of the pen does not make
+  // a column of numbers one of text; read() will name it.
   std::vector<bool> numeric_columns() const;
 
   // Calls `row` with the wanted cells of each data row in turn. A cell that is neither number nor empty is an Error

@@ -10,7 +10,8 @@ namespace {
 // A level: what the fit stays within, as a share of the rise, and wider by some noise, which the fit follows a little.
 constexpr double kBand = 0.2;
 constexpr double kNoiseBand = 0.75;
-constexpr double kCorner = 0.1;  // of the rise: closer to a level than this belongs to it
+constexpr double kCorner =
+    0.11;  // of the rise: closer to a level belongs to it; not 1/n, so that no tie on an even grid is left to rounding
 
 constexpr double kKnownLevel = 0.25;           // of the rise: so close to the known level is on it
 constexpr std::size_t kLeastOnKnownLevel = 3;  // evaluations
@@ -23,7 +24,7 @@ constexpr double kHoldOfWidth = 0.75;          // the new level against the widt
 constexpr double kCalmOfWidth = 3;             // plateau and new level together: a ripple rests for less
 constexpr std::size_t kLastingHold = 10;       // evaluations a level must have held if the curve left it again ...
 constexpr double kLastingOfCurve = 0.15;       // ... and share of the curve, unless it outlasted what came before twice
-constexpr double kLongestStop = 0.5;           // of the rise
+constexpr double kLongestStop = 0.51;          // of the rise; as above
 constexpr double kCutSharpness = 1.25;         // plateau in widths, when the end of the curve cuts the rise short
 constexpr double kCutOverNoise = 5;
 constexpr double kTypicalNoise = 3;  // rise over noise that counts half in the score

@@ -12,8 +12,8 @@ namespace {
 constexpr double kSpike = 4;           // standard deviations off the running median
 constexpr double kPenalty = 4;         // per piece of the broken line, times noise variance and log length
 constexpr double kLeastNoise = 0.005;  // of the range: a noiseless curve is not to be fitted to its last digit
-constexpr double kTie = 1e-9;          // accuracies are multiples of 1/samples: equal sums must not be told apart by rounding
-constexpr double kTrimmed = 0.05;      // share of the worst values that do not set the range: a bad start is short
+constexpr double kTie = 1e-9;  // accuracies are multiples of 1/samples: equal sums must not be told apart by rounding
+constexpr double kTrimmed = 0.05;  // share of the worst values that do not set the range: a bad start is short
 
 double quantile(std::vector<double> values, double share) {
   const auto rank = values.begin() + std::lround(share * static_cast<double>(values.size() - 1));

@@ -87,7 +87,7 @@ void RunDirectory::log_metrics(const Json& row) {
   std::map<std::string, double> tagged;
   for (const auto& [name, value] : row.items())
     if (name != "step") tagged[tensorboard_tag(name)] = value.get<double>();
-  scalars_->add_scalars(row.at("step"), std::vector<Scalar>(tagged.begin(), tagged.end()), seconds_since_epoch());
+  scalars_->add_scalars(row.at("step"), std::vector<TaggedValue>(tagged.begin(), tagged.end()), seconds_since_epoch());
 }
 
 void RunDirectory::log_event(const Json& event) { events_->append_line(event.dump()); }

@@ -10,6 +10,15 @@
 namespace eureka {
 namespace {
 
+// Products of this many multiplications or fewer are done element by element: one call per matrix would cost more.
+constexpr std::int64_t kTinyProduct = 1024;
+
+// a (... x n x m) times b (... x m x p), for each of the leading indices.
+at::Tensor batched_product(const at::Tensor& a, const at::Tensor& b) {
+  if (a.size(-2) * a.size(-1) * b.size(-1) > kTinyProduct) return at::matmul(a, b);
+  return (a.unsqueeze(-2) * b.transpose(-2, -1).unsqueeze(-3)).sum(-1);
+}
+
 struct Affine {
   at::Tensor weight, bias;
   at::Tensor operator()(const at::Tensor& x) const { return at::linear(x, weight, bias); }
@@ -114,9 +123,9 @@ at::Tensor Transformer::attention(const at::Tensor& x, const Block& block, int l
                              block.log_scale.defined() ? block.log_scale.exp().view({-1, 1, 1}) : at::Tensor()};
   attention_context.parameters = block.rule_parameters;
   context_.rule->prepare(q, k, attention_context);
-  const at::Tensor logits = at::matmul(q, k.transpose(-2, -1));
+  const at::Tensor logits = batched_product(q, k.transpose(-2, -1));
   const at::Tensor weights = context_.rule->weights(logits, attention_context);
-  const at::Tensor heads = at::matmul(weights, v);
+  const at::Tensor heads = batched_product(weights, v);
   context.observe("q", layer, q);
   context.observe("k", layer, k);
   context.observe("v", layer, v);

@@ -1,6 +1,7 @@
 # Warnings, sanitizers and ccache, in one interface target that every target of ours links.
 add_library(eureka_flags INTERFACE)
-target_compile_options(eureka_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
+target_compile_options(eureka_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+                                               -Wno-missing-field-initializers -Werror)
 target_compile_definitions(eureka_flags INTERFACE FMT_ENFORCE_COMPILE_STRING=0)
 if(EUREKA_SANITIZE)
   target_compile_options(eureka_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined

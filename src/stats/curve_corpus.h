@@ -18,7 +18,7 @@
 namespace eureka {
 
 inline constexpr std::uint64_t kDevelopmentSeed = 1;
-inline constexpr std::uint64_t kHeldOutSeed = 20260;
+inline constexpr std::uint64_t kHeldOutSeed = 424242;
 
 struct TrueMoment {
   double step = 0;   // where the noiseless rise is half-way

@@ -37,10 +37,11 @@ struct DetectorOptions {
   std::size_t min_plateau = 5;  // evaluations on the plateau before a rise; 3 suffice on a known level
   std::size_t hold = 4;         // evaluations on the new level before a rise is confirmed; 3 or fewer is a spike
   double min_rise = 0.2;        // of the curve's range from its start to its best
-  double max_width_of_plateau =
-      1;  // 10-90% width of the rise against the plateau before it; twice that on a known level
-  double max_width_of_curve = 0.25;  // and against the steps seen: wider is gradual learning
-  std::size_t window = 512;          // points kept; longer curves are averaged down to it
+  // 10-90% width of the rise, at most: in lengths of the plateau before it (twice that on a known level), and of the
+  // steps seen. Wider is gradual learning.
+  double max_width_of_plateau = 1;
+  double max_width_of_curve = 0.25;
+  std::size_t window = 512;  // points kept; longer curves are averaged down to it
 };
 
 struct Plateau {

@@ -60,6 +60,7 @@ KindReport& report_of(const LabelledCurve& curve, std::vector<KindReport>& kinds
 DetectorReport check_detector(std::span<const LabelledCurve> corpus, const DetectorOptions& options, bool online) {
   DetectorReport report;
   report.curves = corpus.size();
+  report.online = online;
   std::vector<double> of_budget, of_width;
   for (const LabelledCurve& curve : corpus) {
     DetectorOptions own = options;
@@ -104,16 +105,18 @@ DetectorReport check_detector(std::span<const LabelledCurve> corpus, const Detec
 std::string format_report(const DetectorReport& report) {
   std::string text;
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, " {:<26} {:>6}  {:>7} {:>6}  {:>7}   {:>12} {:>13}\n", "kind", "curves", "moments", "found",
-                 "recall", "false alarms", "while running");
+  constexpr auto kRow = " {:<24} {:>6}  {:>7} {:>6}  {:>6}  {:>12}  {:>13}\n";
+  fmt::format_to(out, kRow, "kind", "curves", "moments", "found", "recall", "false alarms",
+                 report.online ? "while running" : "");
   for (const KindReport& kind : report.kinds) {
-    const std::string recall = kind.moments ? fmt::format("{:.3f}", kind.recall()) : "";
-    fmt::format_to(out, " {:<26} {:>6}  {:>7} {:>6}  {:>7}   {:>12} {:>13}\n", kind.kind, kind.curves, kind.moments,
-                   kind.found, recall, kind.false_alarms, kind.online_alarms);
+    fmt::format_to(out, kRow, kind.kind, kind.curves, kind.moments, kind.found,
+                   kind.moments ? fmt::format("{:.3f}", kind.recall()) : "", kind.false_alarms,
+                   report.online ? fmt::format("{}", kind.online_alarms) : "");
   }
-  fmt::format_to(out, " recall {:.4f}, false alarms {:.4f} of the curves without a moment ({:.4f} while running), ",
-                 report.recall, report.false_alarm_rate, report.online_false_alarm_rate);
-  fmt::format_to(out, "extra moments in {:.4f} of the others\n", report.extra_rate);
+  fmt::format_to(out, " recall {:.4f}; false alarms in {:.2f}% of the curves without a moment", report.recall,
+                 100 * report.false_alarm_rate);
+  if (report.online) fmt::format_to(out, " ({:.2f}% while running)", 100 * report.online_false_alarm_rate);
+  fmt::format_to(out, ", extra moments in {:.2f}% of the others\n", 100 * report.extra_rate);
   fmt::format_to(out, " half-way step off by {:.2f}% of the curve (90%: {:.2f}%), {:.2f} widths (90%: {:.2f})\n",
                  100 * report.error_of_budget.median, 100 * report.error_of_budget.percentile_90,
                  report.error_of_width.median, report.error_of_width.percentile_90);

@@ -31,6 +31,7 @@ struct TimingError {
 
 struct DetectorReport {
   std::size_t curves = 0;
+  bool online = false;                 // whether the figures "online" and "while running" were asked for
   double recall = 0;                   // of all true moments
   double false_alarm_rate = 0;         // of the curves without a moment
   double online_false_alarm_rate = 0;  // the same for moments confirmed while the curve was still growing

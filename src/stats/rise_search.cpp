@@ -10,22 +10,24 @@ namespace {
 // A level: what the fit stays within, as a share of the rise, and wider by some noise, which the fit follows a little.
 constexpr double kBand = 0.2;
 constexpr double kNoiseBand = 0.75;
-constexpr double kCorner =
-    0.11;  // of the rise: closer to a level belongs to it; not 1/n, so that no tie on an even grid is left to rounding
+// Closer than this to a level belongs to it. No fraction 1/n, here and below: no tie on an even grid is left to
+// rounding.
+constexpr double kCorner = 0.11;
 
 constexpr double kKnownLevel = 0.25;           // of the rise: so close to the known level is on it
+constexpr double kTrust = 0.5;                 // calm asked for around a rise from a known level, against any other
 constexpr std::size_t kLeastOnKnownLevel = 3;  // evaluations
 constexpr double kLeastStart = 0.04;           // of the curve: a shorter plateau at the very start is a delayed start
 constexpr double kLeastOverNoise = 3.5;        // standard deviations
-constexpr double kLeastSure = 10;              // standard errors of the level with fewer evaluations
+constexpr double kLeastSure = 12;              // standard errors of the level with fewer evaluations
 constexpr double kRestless = 1;                // rises lost before: a random walk goes back as much as forth
 constexpr double kNewGround = 0.65;            // of the rise
 constexpr double kHoldOfWidth = 0.75;          // the new level against the width: if shorter, the rise may go on
-constexpr double kCalmOfWidth = 3;             // plateau and new level together: a ripple rests for less
+constexpr double kCalmOfWidth = 4;             // plateau and new level together: a ripple rests for less
 constexpr std::size_t kLastingHold = 10;       // evaluations a level must have held if the curve left it again ...
 constexpr double kLastingOfCurve = 0.15;       // ... and share of the curve, unless it outlasted what came before twice
-constexpr double kLongestStop = 0.51;          // of the rise; as above
-constexpr double kCutSharpness = 1.25;         // plateau in widths, when the end of the curve cuts the rise short
+constexpr double kLongestStop = 0.51;          // of the rise
+constexpr double kCutSharpness = 1.5;          // plateau in widths, when the end of the curve cuts the rise short
 constexpr double kCutOverNoise = 5;
 constexpr double kTypicalNoise = 3;  // rise over noise that counts half in the score
 
@@ -37,7 +39,10 @@ RiseSearch::RiseSearch(const UnitCurve& curve, const DetectorOptions& options, b
     best_before_[i] = std::max(best_before_[i - 1], curve.fit[i]);
     lost_before_[i] = lost_before_[i - 1] + std::max(0.0, curve.fit[i - 1] - curve.fit[i]);
   }
-  if (options.plateau_level) known_level_ = curve.level(*options.plateau_level);
+  if (options.plateau_level) {
+    known_level_ = curve.level(*options.plateau_level);
+    trust_ = kTrust;
+  }
   if (options.budget) budget_ = std::max(1.0, *options.budget / curve.span);
 }
 
@@ -123,8 +128,8 @@ bool RiseSearch::leaves_plateau(const Rise& rise) const {
 }
 
 bool RiseSearch::is_sharp(const Rise& rise) const {
-  const double plateaus = known_level_ ? 2 * options_.max_width_of_plateau : options_.max_width_of_plateau;
-  return rise.width() <= plateaus * rise.plateau_length && rise.width() <= options_.max_width_of_curve;
+  return trust_ * rise.width() <= options_.max_width_of_plateau * rise.plateau_length &&
+         rise.width() <= options_.max_width_of_curve;
 }
 
 bool RiseSearch::stands_out(const Rise& rise) const {
@@ -141,7 +146,7 @@ bool RiseSearch::has_held(const Rise& rise) const {
   const std::size_t n = curve_.size();
   const std::size_t back = curve_.count_before(rise.x50) + rise.past_half;
   const bool held = rise.held >= options_.hold && rise.held_length >= kHoldOfWidth * rise.width() &&
-                    rise.held_length + rise.plateau_length >= kCalmOfWidth * rise.width();
+                    rise.held_length + rise.plateau_length >= trust_ * kCalmOfWidth * rise.width();
   if (back < n) {  // a ripple, a long spike or a collapse
     const double lasting = std::min(2 * (rise.plateau_length + rise.width()), kLastingOfCurve);
     return held && back >= rise.arrives + kLastingHold && curve_.x[back] - rise.x50 >= lasting;
@@ -150,7 +155,7 @@ bool RiseSearch::has_held(const Rise& rise) const {
   if (!finished_ || rise.arrives + rise.held < n) return false;
   const double x25 = rise.x10 + 0.375 * (rise.x50 - rise.x10);
   return rise.past_half >= 2 && n - curve_.count_before(x25) >= 3 && rise.over_noise >= kCutOverNoise &&
-         kCutSharpness * rise.width() <= rise.plateau_length;
+         trust_ * kCutSharpness * rise.width() <= rise.plateau_length;
 }
 
 bool RiseSearch::is_one_rise(const Rise& rise) const {

@@ -269,9 +269,11 @@ Json TrainingRun::summary(RunStatus status) {
 
 RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunObserver& observer,
                         const std::atomic<bool>& stop) {
-  if (request.resume) {
-    if (const auto summary = read_summary(request.directory); summary && !request.resume_step)
+  if (request.resume && !request.resume_step) {
+    if (const auto summary = read_summary(request.directory)) {
+      refuse_other_config(request.directory, config);
       return {summary->at("status") == "diverged" ? RunStatus::diverged : RunStatus::finished, *summary};
+    }
   }
   return TrainingRun(config, request, observer, stop).execute();
 }

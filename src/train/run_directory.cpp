@@ -31,20 +31,20 @@ std::string host_name() {
 // Options that may differ between the parts of one run: they do not change what is computed, or only where.
 bool may_change_on_resume(const std::string& key) { return key == "run.keep_checkpoints"; }
 
-void refuse_other_config(const fs::path& path, const RunConfig& config) {
-  const ConfigEntries before = read_run_config(path);
+}  // namespace
+
+void refuse_other_config(const fs::path& run_directory, const RunConfig& config) {
+  const ConfigEntries before = read_run_config(run_directory);
   for (const auto& [key, value] : flat_entries(config)) {
     const auto found = before.find(key);
     if (may_change_on_resume(key) || (found != before.end() && found->second.value == value)) continue;
     throw Error(ErrorKind::config,
                 fmt::format("this run has {} = {}, not {}", key,
                             found == before.end() ? "nothing" : to_toml(found->second.value), to_toml(value)),
-                (path / "config.toml").string(),
+                (run_directory / "config.toml").string(),
                 "a resumed run keeps its config: leave the override out, or choose another --out DIR");
   }
 }
-
-}  // namespace
 
 std::string_view status_name(RunStatus status) {
   constexpr std::string_view kNames[] = {"running", "finished", "diverged", "interrupted", "failed"};

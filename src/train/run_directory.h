@@ -53,6 +53,9 @@ class RunDirectory {
   std::unique_ptr<EventWriter> scalars_;
 };
 
+// Throws Error(config) when the run in `run_directory` has another config: a resumed run keeps its own.
+void refuse_other_config(const fs::path& run_directory, const RunConfig& config);
+
 // summary.json of a run that has ended (finished or diverged), if there is one.
 std::optional<nlohmann::ordered_json> read_summary(const fs::path& run_directory);
 

@@ -26,7 +26,7 @@ TEST(DetectorCheck, FindsNoKindOfMomentMuchHarderThanTheOthers) {
 }
 
 TEST(DetectorCheck, RarelyConfirmsWhatIsNoMomentDuringTheRun) {
-  const DetectorReport report = check_detector(make_curve_corpus(250, kHeldOutSeed), {}, true);
+  const DetectorReport report = check_detector(make_curve_corpus(125, kHeldOutSeed), {}, true);
   EXPECT_LE(report.online_false_alarm_rate, 0.06) << format_report(report);
 }
 

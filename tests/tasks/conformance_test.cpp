@@ -81,8 +81,8 @@ TEST_P(TaskConformance, WithoutTheIntermediateStepOneReachesThePlateauAndNoMore)
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, TaskConformance, testing::ValuesIn(Registry<Task>::instance().names()),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& parameter) {
+                           std::string name = parameter.param;
                            for (char& letter : name)
                              if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
                            return name;

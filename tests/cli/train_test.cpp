@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "io/tfevents.h"
+#include "support/command.h"
+
+namespace eureka {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<std::string> train(const fs::path& out, std::vector<std::string> overrides) {
+  std::vector<std::string> words = {"train", "two-step", "--seed", "1", "--quiet", "--out", out.string()};
+  for (std::string& override_text : overrides) {
+    words.emplace_back("--set");
+    words.push_back(std::move(override_text));
+  }
+  return words;
+}
+
+// The fastest cure of the published ranking at this size: a real moment in a few seconds.
+TEST(Train, FindsTheMomentAndStopsAfterIt) {
+  const TemporaryDirectory directory;
+  const fs::path run = directory.path() / "run";
+  const CommandResult result =
+      eureka_command(train(run, {"attention.rule=qk_norm", "train.until=moment", "train.after_moment=50"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json summary = Json::parse(read_file(run / "summary.json"));
+  EXPECT_EQ(summary.at("status"), "finished");
+  EXPECT_TRUE(summary.at("moment").at("found"));
+  EXPECT_NEAR(summary.at("moment").at("plateau_level").get<double>(), 0.55, 0.05);
+  EXPECT_GT(summary.at("moment").at("level_after").get<double>(), 0.9);
+  EXPECT_LT(summary.at("steps").get<int>(), 2000) << "until = moment did not stop the run";
+  EXPECT_GT(summary.at("steps").get<double>(), summary.at("moment").at("step").get<double>() + 50);
+  EXPECT_GT(summary.at("final_validation_accuracy").get<double>(), 0.9);
+  EXPECT_NE(read_file(run / "events.jsonl").find("\"moment\""), std::string::npos);
+
+  // The same moment from the three forms of the curve.
+  for (const fs::path& log : {run, run / "metrics.jsonl", run / "tb"}) {
+    const std::string column = log == run / "tb" ? "val/accuracy" : "val_accuracy";
+    const CommandResult found =
+        eureka_command({"detect", log.string(), "--column", column, "--plateau-level", "0.55", "--json"});
+    ASSERT_EQ(found.exit_code, 0) << found.err;
+    const Json moments = Json::parse(found.out).at("moments");
+    ASSERT_EQ(moments.size(), 1U) << log;
+    EXPECT_NEAR(moments[0].at("step").get<double>(), summary.at("moment").at("step").get<double>(), 1) << log;
+  }
+}
+
+TEST(Train, TheMlpHasNoMoment) {
+  const TemporaryDirectory directory;
+  const fs::path run = directory.path() / "run";
+  ASSERT_EQ(eureka_command(train(run, {"model.name=mlp", "train.steps=800"})).exit_code, 0);
+  const Json summary = Json::parse(read_file(run / "summary.json"));
+  EXPECT_FALSE(summary.at("moment").at("found"));
+  EXPECT_GT(summary.at("final_validation_accuracy").get<double>(), 0.95);
+}
+
+TEST(Train, TensorBoardHoldsTheMetrics) {
+  const TemporaryDirectory directory;
+  const fs::path run = directory.path() / "run";
+  ASSERT_EQ(eureka_command(train(run, {"train.steps=50"})).exit_code, 0);
+  const std::vector<ScalarSeries> series = read_tfevents(run / "tb");
+  const auto accuracy =
+      std::find_if(series.begin(), series.end(), [](const ScalarSeries& one) { return one.tag == "val/accuracy"; });
+  ASSERT_NE(accuracy, series.end());
+  ASSERT_EQ(accuracy->points.size(), 3U);
+  const std::string last_row =
+      read_file(run / "metrics.jsonl").substr(read_file(run / "metrics.jsonl").rfind("{\"step\":50"));
+  EXPECT_EQ(accuracy->points.back().step, 50);
+  EXPECT_NEAR(accuracy->points.back().value, Json::parse(last_row).at("val_accuracy").get<double>(), 1e-6);
+}
+
+TEST(Train, ADivergedRunKeepsItsDataAndSaysSo) {
+  const TemporaryDirectory directory;
+  const fs::path run = directory.path() / "run";
+  const CommandResult result = eureka_command(
+      train(run, {"train.lr=1000", "train.optimizer=sgd", "train.warmup=0", "train.steps=200", "train.eval_every=1"}));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(Json::parse(read_file(run / "summary.json")).at("status"), "diverged");
+  EXPECT_EQ(Json::parse(read_file(run / "meta.json")).at("status"), "diverged");
+  EXPECT_NE(read_file(run / "events.jsonl").find("divergence"), std::string::npos);
+  EXPECT_FALSE(read_file(run / "metrics.jsonl").empty());
+}
+
+TEST(Train, TheResolvedConfigRepeatsTheRun) {
+  const TemporaryDirectory directory;
+  const fs::path first = directory.path() / "first", second = directory.path() / "second";
+  ASSERT_EQ(eureka_command(train(first, {"train.steps=60", "attention.rule=entmax15"})).exit_code, 0);
+  ASSERT_EQ(eureka_command({"train", (first / "config.toml").string(), "--quiet", "--out", second.string()}).exit_code,
+            0);
+  for (const char* name : {"config.toml", "metrics.jsonl", "summary.json"})
+    EXPECT_EQ(read_file(first / name), read_file(second / name)) << name;
+}
+
+TEST(Train, EveryRuleAndEveryKindOfScaleRuns) {
+  const TemporaryDirectory directory;
+  const Json rules = Json::parse(eureka_command({"list", "attention", "--json"}).out);
+  ASSERT_EQ(rules.size(), 8U);
+  for (const Json& rule : rules) {
+    const std::string name = rule.at("name");
+    const CommandResult result = eureka_command(
+        train(directory.path() / name, {"attention.rule=" + name, "train.steps=30", "attention.scale.kind=learned"}));
+    EXPECT_EQ(result.exit_code, 0) << name << ": " << result.err;
+  }
+  for (const std::string kind : {"fixed", "linear", "cosine", "half-cosine"})
+    EXPECT_EQ(
+        eureka_command(train(directory.path() / ("scale-" + kind), {"attention.scale.kind=" + kind, "train.steps=10"}))
+            .exit_code,
+        0)
+        << kind;
+}
+
+TEST(List, StartsFastAndNamesEverything) {
+  const auto start = std::chrono::steady_clock::now();
+  const CommandResult result = eureka_command({"list"});
+  const auto elapsed = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_LT(elapsed, std::chrono::milliseconds(300)) << "torch must not be loaded to list what there is";
+  for (const char* name : {"two-step", "transformer", "mlp", "norm_softmax", "entmax15", "two-step-hard"})
+    EXPECT_NE(result.out.find(name), std::string::npos) << name;
+}
+
+TEST(Study, RunsArmsOverSeedsAndResumes) {
+  const TemporaryDirectory directory;
+  const std::string out = (directory.path() / "study").string();
+  const std::vector<std::string> study = {"study",          "demo",  "--seeds", "2",     "--set",
+                                          "train.steps=30", "--out", out,       "--json"};
+  const CommandResult first = eureka_command(study);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const Json arms = Json::parse(first.out).at("arms");
+  ASSERT_EQ(arms.size(), 5U);
+  for (const Json& arm : arms) EXPECT_EQ(arm.at("n"), 2);
+  EXPECT_EQ(eureka_command(study).exit_code, 2) << "a study is not run over";
+  fs::remove_all(directory.path() / "study" / "softmax" / "seed-2");
+  std::vector<std::string> resumed = study;
+  resumed.emplace_back("--resume");
+  EXPECT_EQ(eureka_command(resumed).out, first.out);
+}
+
+TEST(Doctor, SpeaksJson) {
+  const CommandResult result = eureka_command({"doctor", "--json"});
+  EXPECT_EQ(Json::parse(result.out).at("findings").size(), 5U);
+}
+
+}  // namespace
+}  // namespace eureka

@@ -1,0 +1,174 @@
+#include "nn/reference_engine.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace eureka {
+namespace {
+
+EngineConfig small_config() {
+  EngineConfig config;
+  config.shape = {.tokens = 4, .dimension = 16, .classes = 10};
+  config.model_options = {{"width", std::int64_t{16}},
+                          {"depth", std::int64_t{2}},
+                          {"heads", std::int64_t{2}},
+                          {"init.weights", 0.2},
+                          {"init.cls", 1.0}};
+  config.label_smoothing = 0.1;
+  config.total_steps = 100;
+  config.seed = 3;
+  return config;
+}
+
+Batch sample(std::int64_t samples, std::uint64_t step = 0) {
+  Batch batch;
+  Registry<Task>::instance()
+      .make("two-step")
+      ->sample({.seed = 1, .stream = "train", .step = step, .samples = samples}, batch);
+  return batch;
+}
+
+double loss_at(ReferenceEngine& engine, const Batch& batch) { return engine.accumulate_gradients(batch, 0).loss; }
+
+// Every option that adds a term to the network, each against finite differences in double.
+TEST(ReferenceEngine, GradientsMatchFiniteDifferences) {
+  const std::vector<OptionValues> variants = {{},
+                                              {{"positions", std::string("sinusoidal")}},
+                                              {{"positions", std::string("none")}},
+                                              {{"qkv_bias", true}},
+                                              {{"stochastic_depth", 0.5}},
+                                              {{"dropout", 0.3}}};
+  for (const OptionValues& variant : variants) {
+    for (const ScaleKind kind : {ScaleKind::fixed, ScaleKind::learned, ScaleKind::half_cosine}) {
+      EngineConfig config = small_config();
+      config.double_precision = true;
+      config.scale.kind = kind;
+      for (const auto& [name, value] : variant) config.model_options[name] = value;
+      ReferenceEngine engine(config);
+      const Batch batch = sample(8);
+      engine.accumulate_gradients(batch, 0);
+      at::Tensor values = engine.parameter_set().values();
+      const at::Tensor gradient = engine.parameter_set().gradients().clone();
+      at::manual_seed(1);
+      for (int trial = 0; trial < 3; ++trial) {
+        const at::Tensor direction = at::randn_like(values);
+        constexpr double kStep = 1e-5;
+        const auto moved = [&](double distance) {
+          values.add_(direction, distance);
+          const double loss = loss_at(engine, batch);
+          values.sub_(direction, distance);
+          return loss;
+        };
+        // Five points: LayerNorm of a small token bends too much for three.
+        const double measured =
+            (8 * (moved(kStep) - moved(-kStep)) - (moved(2 * kStep) - moved(-2 * kStep))) / (12 * kStep);
+        const double predicted = (gradient * direction).sum().item<double>();
+        EXPECT_NEAR(measured, predicted, 1e-6 * std::max(1.0, std::abs(predicted)));
+      }
+    }
+  }
+}
+
+TEST(ReferenceEngine, SameSeedGivesTheSameDataAndWeightsForEveryRule) {
+  EngineConfig plain = small_config();
+  EngineConfig other = small_config();
+  other.rule = "qk_norm";
+  other.scale.kind = ScaleKind::learned;
+  const EngineState a = ReferenceEngine(plain).export_state();
+  const EngineState b = ReferenceEngine(other).export_state();
+  std::size_t shared = 0;
+  for (const StateTensor& tensor : a.model)
+    for (const StateTensor& twin : b.model)
+      if (tensor.name == twin.name) {
+        EXPECT_EQ(tensor.values, twin.values) << tensor.name;
+        ++shared;
+      }
+  EXPECT_EQ(shared, a.model.size());
+  EXPECT_GT(b.model.size(), a.model.size());
+}
+
+TEST(ReferenceEngine, StateContinuesToTheSameBits) {
+  for (const char* model : {"transformer", "mlp"}) {
+    for (const OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::adam, OptimizerKind::sgd}) {
+      EngineConfig config = small_config();
+      config.model = model;
+      config.optimizer.kind = kind;
+      config.clip = 0.5;
+      if (config.model == "transformer") config.model_options["dropout"] = 0.1;
+      ReferenceEngine whole(config), first(config), second(config);
+      for (std::int64_t step = 0; step < 6; ++step) whole.train_step(sample(16, step), {step, 1e-2});
+      for (std::int64_t step = 0; step < 3; ++step) first.train_step(sample(16, step), {step, 1e-2});
+      second.import_state(first.export_state());
+      for (std::int64_t step = 3; step < 6; ++step) second.train_step(sample(16, step), {step, 1e-2});
+      const EngineState a = whole.export_state(), b = second.export_state();
+      for (std::size_t i = 0; i < a.model.size(); ++i)
+        EXPECT_EQ(a.model[i].values, b.model[i].values) << a.model[i].name;
+      for (std::size_t i = 0; i < a.optimizer.size(); ++i)
+        EXPECT_EQ(a.optimizer[i].values, b.optimizer[i].values) << a.optimizer[i].name;
+    }
+  }
+}
+
+TEST(ReferenceEngine, ClippingBoundsTheStep) {
+  EngineConfig config = small_config();
+  config.optimizer = {.kind = OptimizerKind::sgd, .momentum = 0, .weight_decay = 0};
+  config.clip = 1e-3;
+  config.double_precision = true;
+  ReferenceEngine engine(config);
+  const at::Tensor before = engine.parameter_set().values().clone();
+  const StepResult result = engine.train_step(sample(16), {0, 1.0});
+  EXPECT_GT(result.gradient_norm, 1e-3);
+  EXPECT_NEAR((engine.parameter_set().values() - before).norm().item<double>(), 1e-3, 1e-5);
+}
+
+TEST(ReferenceEngine, LabelSmoothingIsTheTextbookLoss) {
+  EngineConfig config = small_config();
+  config.double_precision = true;
+  config.label_smoothing = 0.1;
+  ReferenceEngine engine(config);
+  const Batch batch = sample(4);
+  const at::Tensor log_p = at::log_softmax(engine.forward(batch, {.training = true}), -1);
+  double expected = 0;
+  for (std::int64_t i = 0; i < 4; ++i)
+    for (std::int64_t c = 0; c < 10; ++c)
+      expected -=
+          (0.1 / 10 + (batch.labels[static_cast<std::size_t>(i)] == c ? 0.9 : 0)) * log_p[i][c].item<double>() / 4;
+  EXPECT_NEAR(engine.accumulate_gradients(batch, 0).loss, expected, 1e-12);
+}
+
+TEST(ReferenceEngine, HooksSeeEveryPointAndChangeNothing) {
+  ReferenceEngine engine(small_config());
+  const Batch batch = sample(2);
+  std::vector<std::string> seen;
+  const TensorHook hook = [&](std::string_view point, int layer, const at::Tensor&) {
+    seen.push_back(std::string(point) + std::to_string(layer));
+  };
+  ForwardContext context;
+  const at::Tensor without = engine.forward(batch, context);
+  context.hook = &hook;
+  EXPECT_TRUE(engine.forward(batch, context).equal(without));
+  EXPECT_EQ(seen,
+            (std::vector<std::string>{"residual0", "q0", "k0", "v0", "logits0", "weights0", "head_output0", "residual1",
+                                      "q1", "k1", "v1", "logits1", "weights1", "head_output1", "residual2"}));
+}
+
+TEST(ReferenceEngine, RefusesWhatDoesNotFit) {
+  EngineConfig config = small_config();
+  config.model_options["width"] = std::int64_t{15};
+  EXPECT_THROW(ReferenceEngine{config}, Error);
+  config = small_config();
+  config.device = "quantum";
+  EXPECT_THROW(ReferenceEngine{config}, Error);
+  ReferenceEngine engine(small_config());
+  EngineState state = engine.export_state();
+  state.model[0].shape = {1, 2};
+  EXPECT_THROW(engine.import_state(state), Error);
+  state.model.clear();
+  EXPECT_THROW(engine.import_state(state), Error);
+}
+
+}  // namespace
+}  // namespace eureka

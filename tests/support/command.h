@@ -1,0 +1,64 @@
+// Runs the built program as a user would.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/files.h"
+#include "support/temporary_directory.h"
+
+namespace eureka {
+
+struct CommandResult {
+  int exit_code = 0;  // 128 + signal when killed
+  std::string out;
+  std::string err;
+};
+
+// One eureka process with its output in files.
+class Command {
+ public:
+  explicit Command(const std::vector<std::string>& arguments) {
+    std::vector<std::string> words = {EUREKA_PROGRAM};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    child_ = ::fork();
+    if (child_ != 0) return;
+    redirect("out", STDOUT_FILENO);
+    redirect("err", STDERR_FILENO);
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    ::execv(pointers[0], pointers.data());
+    ::_exit(127);
+  }
+
+  void send(int signal_number) const { ::kill(child_, signal_number); }
+
+  CommandResult wait() {
+    int status = 0;
+    ::waitpid(child_, &status, 0);
+    const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return {code, read_file(directory_.path() / "out"), read_file(directory_.path() / "err")};
+  }
+
+ private:
+  void redirect(const char* name, int descriptor) const {
+    const int file = ::open((directory_.path() / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    ::dup2(file, descriptor);
+  }
+
+  TemporaryDirectory directory_;
+  pid_t child_ = -1;
+};
+
+inline CommandResult eureka_command(const std::vector<std::string>& arguments) { return Command(arguments).wait(); }
+
+}  // namespace eureka

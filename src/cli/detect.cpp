@@ -10,7 +10,9 @@
 #include "cli/cli.h"
 #include "io/curve_file.h"
 #include "report/curve_plot.h"
+#include "stats/curve_corpus.h"
 #include "stats/detector.h"
+#include "stats/detector_check.h"
 
 namespace eureka::cli {
 namespace {
@@ -24,6 +26,9 @@ struct DetectArguments {
   std::string direction = "auto";
   double level = std::numeric_limits<double>::quiet_NaN();
   bool json = false;
+  bool self_check = false;
+  std::size_t curves = 2000;
+  std::uint64_t seed = kHeldOutSeed;
 };
 
 std::optional<std::string> if_given(const std::string& text) {
@@ -70,7 +75,42 @@ void print_findings(const LoadedCurve& curve, const Findings& findings) {
   if (findings.moments.empty()) fmt::print("no moment\n");
 }
 
+Json to_json(const DetectorReport& report) {
+  Json kinds = Json::array();
+  for (const KindReport& kind : report.kinds)
+    kinds.push_back({{"kind", kind.kind},
+                     {"curves", kind.curves},
+                     {"moments", kind.moments},
+                     {"found", kind.found},
+                     {"false_alarms", kind.false_alarms},
+                     {"false_alarms_while_running", kind.online_alarms}});
+  const auto timing = [](const TimingError& error) {
+    return Json{{"median", error.median}, {"percentile_90", error.percentile_90}};
+  };
+  return {{"curves", report.curves},
+          {"recall", report.recall},
+          {"false_alarm_rate", report.false_alarm_rate},
+          {"false_alarm_rate_while_running", report.online_false_alarm_rate},
+          {"extra_rate", report.extra_rate},
+          {"error_of_budget", timing(report.error_of_budget)},
+          {"error_of_width", timing(report.error_of_width)},
+          {"kinds", kinds}};
+}
+
+int self_check(const DetectArguments& arguments) {
+  const DetectorReport report =
+      check_detector(make_curve_corpus(arguments.curves, arguments.seed), {}, /*online=*/true);
+  if (arguments.json)
+    fmt::print("{}\n", to_json(report).dump(2));
+  else
+    fmt::print("{}", format_report(report));
+  return kOk;
+}
+
 int detect_in_file(const DetectArguments& arguments) {
+  if (arguments.file.empty())
+    throw Error(ErrorKind::usage, "eureka detect needs a file", {},
+                "for example: eureka detect log.csv --column val_accuracy");
   const LoadedCurve curve = load_curve(arguments.file, if_given(arguments.column), if_given(arguments.step_column));
   const std::vector<CurvePoint> points = points_of(curve);
   DetectorOptions options;
@@ -101,7 +141,12 @@ void add_detect(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"auto", "up", "down"}));
   verb->add_option("--plateau-level", arguments->level, "the level the task is known to stall at");
   verb->add_flag("--json", arguments->json, "machine-readable");
-  verb->callback([=, &chosen] { chosen = [=] { return detect_in_file(*arguments); }; });
+  verb->add_flag("--self-check", arguments->self_check, "no file: how good is the detector on labelled curves?");
+  verb->add_option("--curves", arguments->curves, "with --self-check: number of curves")->check(CLI::Range(1, 1000000));
+  verb->add_option("--seed", arguments->seed, "with --self-check: seed of the curves");
+  verb->callback([=, &chosen] {
+    chosen = [=] { return arguments->self_check ? self_check(*arguments) : detect_in_file(*arguments); };
+  });
 }
 
 }  // namespace eureka::cli

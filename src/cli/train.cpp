@@ -60,7 +60,7 @@ void print_summary(const nlohmann::ordered_json& summary, const fs::path& out) {
   } else if (moment.at("plateau_level").is_number()) {
     fmt::print("no Eureka-moment: still on the plateau at {:.3f}\n", moment.at("plateau_level").get<double>());
   } else {
-    fmt::print("no plateau, no Eureka-moment\n");
+    fmt::print("no Eureka-moment, and no plateau to leave\n");
   }
   fmt::print("{}\n", out.string());
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/error.h"
+#include "report/plot_axis.h"
 #include "report/table.h"
 
 namespace eureka {
@@ -16,7 +17,6 @@ namespace {
 
 constexpr int kDotsPerColumn = 2;  // of a braille cell
 constexpr int kDotsPerRow = 4;
-constexpr double kLargest = 1e300;  // keeps differences of finite numbers finite
 
 constexpr std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -70,89 +70,6 @@ class Painter {
   Ink ink_ = Ink::none;
   std::string out_;
 };
-
-// Round numbers along an axis: first + i * step, i < count.
-struct Ticks {
-  double first = 0, step = 1;
-  int count = 0;
-  double at(int i) const { return first + i * step; }
-  double last() const { return at(count - 1); }
-};
-
-// The smallest 1, 2 or 5 times a power of ten not below `raw`.
-double round_step(double raw) {
-  const double power = std::pow(10.0, std::floor(std::log10(raw)));
-  for (const double factor : {1.0, 2.0, 5.0})
-    if (factor * power >= raw * (1 - 1e-9)) return factor * power;
-  return 10 * power;
-}
-
-// Ticks from at or below `low` to at or above `high`, at most about `most` of them.
-Ticks ticks_around(double low, double high, int most) {
-  Ticks ticks;
-  ticks.step = round_step((high - low) / std::max(1, most - 1));
-  ticks.first = std::floor(low / ticks.step + 1e-9) * ticks.step;
-  ticks.count = static_cast<int>(std::ceil((high - ticks.first) / ticks.step - 1e-9)) + 1;
-  return ticks;
-}
-
-struct Interval {
-  double low = 0, high = 1;
-
-  // Where `x` lies, from 0 to `dots` - 1; outside when x is.
-  int dot(double x, int dots) const {
-    const double place = (x - low) / (high - low) * (dots - 1);
-    return place > -1e6 ? static_cast<int>(std::lround(std::min(place, 1e6))) : -1'000'000;  // also for NaN
-  }
-};
-
-// A range that can be divided by, whatever it was made from.
-Interval widened(double low, double high) {
-  if (high < low) std::swap(low, high);
-  const double size = std::max(std::abs(low), std::abs(high));
-  if (high - low > std::max(1e-290, size * 1e-12)) return {low, high};
-  const double room = size > 1e-280 ? size * 0.1 : 1;
-  return {low - room, high + room};
-}
-
-// Goes to the outer ticks where they are near; else a curve that dips to -0.01 would get a whole empty stretch below 0.
-Interval snapped(Interval range, Ticks& ticks) {
-  if (range.low - ticks.first <= ticks.step / 2) {
-    range.low = ticks.first;
-  } else {
-    ticks.first += ticks.step;
-    --ticks.count;
-  }
-  if (ticks.last() - range.high <= ticks.step / 2)
-    range.high = ticks.last();
-  else
-    --ticks.count;
-  return range;
-}
-
-std::optional<double> usable(const std::optional<double>& limit) {
-  return limit && std::abs(*limit) <= kLargest ? limit : std::nullopt;
-}
-
-std::string number_text(double x, double step) {
-  const double size = std::max(std::abs(x), step);
-  if (size >= 1e6 || step < 1e-5) return fmt::format("{:.3g}", x);
-  const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
-  return fmt::format("{:.{}f}", std::abs(x) < step * 1e-6 ? 0.0 : x, decimals);
-}
-
-std::string step_text(double x) {
-  if (x == std::floor(x) && std::abs(x) < 1e15) return fmt::format("{}", static_cast<std::int64_t>(x));
-  return fmt::format("{:.6g}", x);
-}
-
-// 250000 -> "250k": long labels would leave room for few.
-std::string short_step_text(double x, double step) {
-  if (std::abs(x) >= 1e15 || step != std::floor(step)) return fmt::format("{:.4g}", x);
-  if (std::abs(x) >= 1e6 && std::fmod(step, 1e3) == 0) return fmt::format("{:.6g}M", x / 1e6);
-  if (std::abs(x) >= 1e4 && std::fmod(step, 1e3) == 0) return step_text(x / 1e3) + "k";
-  return step_text(x);
-}
 
 std::string braille(std::uint8_t dots) {
   const unsigned code = 0x2800U + dots;
@@ -235,7 +152,7 @@ class Plot {
 
  private:
   void measure() {
-    double x_low = kLargest, x_high = -kLargest, y_low = kLargest, y_high = -kLargest;
+    double x_low = kLargestPlotted, x_high = -kLargestPlotted, y_low = kLargestPlotted, y_high = -kLargestPlotted;
     for (std::size_t i = 0; i < curve_.steps.size(); ++i) {
       if (!drawable(i)) {
         ++left_out_;
@@ -250,7 +167,7 @@ class Plot {
     if (points_ == 0) x_low = y_low = 0, x_high = y_high = 1;
     if (points_ > 0)
       for (const PlotPlateau& plateau : marks_.plateaus)
-        if (std::abs(plateau.level) <= kLargest) {
+        if (std::abs(plateau.level) <= kLargestPlotted) {
           y_low = std::min(y_low, plateau.level);
           y_high = std::max(y_high, plateau.level);
         }
@@ -259,7 +176,7 @@ class Plot {
   }
 
   bool drawable(std::size_t i) const {
-    return std::abs(curve_.steps[i]) <= kLargest && std::abs(curve_.values[i]) <= kLargest;
+    return std::abs(curve_.steps[i]) <= kLargestPlotted && std::abs(curve_.values[i]) <= kLargestPlotted;
   }
 
   // Labels go first when the picture is narrow: the curve needs the room.

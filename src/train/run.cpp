@@ -21,6 +21,14 @@ DetectorOptions detector_options(const Task& task, const RunConfig& config) {
   return options;
 }
 
+// The level of the last plateau that is the task's own, not the one a run arrives on when it has learned everything.
+Json stuck_level(const std::vector<Plateau>& plateaus, double task_level) {
+  Json level = nullptr;
+  for (const Plateau& plateau : plateaus)
+    if (std::abs(plateau.level - task_level) < 0.25 * (1 - task_level)) level = plateau.level;
+  return level;
+}
+
 class TrainingRun {
  public:
   TrainingRun(const RunConfig& config, const RunRequest& request, RunObserver& observer, const std::atomic<bool>& stop)
@@ -48,7 +56,8 @@ class TrainingRun {
   bool evaluate();
   bool enough() const;
   void write_row(const Evaluation& evaluation);
-  void note_moments();
+  // Moments confirmed or withdrawn by the row of `step`; `log` is false while a resumed run reads its rows again.
+  void note_moments(std::int64_t step, bool log);
   void diverge(const char* what, double value);
   void checkpoint();
   Json facts() const;
@@ -85,10 +94,7 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
     const std::int64_t at = row.at("step");
     last_evaluation_ = {row.at("val_loss").get<double>(), row.at("val_accuracy").get<double>()};
     detector_.add(static_cast<double>(at), last_evaluation_.accuracy);
-    if (detector_.moments().size() > moments_noted_) {
-      moments_noted_ = detector_.moments().size();
-      if (!confirmed_at_) confirmed_at_ = at;
-    }
+    note_moments(at, false);
     observer_.on_row({at, last_evaluation_.accuracy, last_evaluation_.loss}, detector_.findings());
   }
 }
@@ -163,7 +169,7 @@ bool TrainingRun::evaluate() {
   last_evaluation_ = evaluation;
   write_row(evaluation);
   detector_.add(static_cast<double>(loop_.step), evaluation.accuracy);
-  note_moments();
+  note_moments(loop_.step, true);
   observer_.on_row({loop_.step, evaluation.accuracy, evaluation.loss}, detector_.findings());
   return true;
 }
@@ -186,22 +192,31 @@ void TrainingRun::write_row(const Evaluation& evaluation) {
   loop_.sum_steps = 0;
 }
 
-void TrainingRun::note_moments() {
+void TrainingRun::note_moments(std::int64_t step, bool log) {
   const std::vector<Moment>& moments = detector_.moments();
+  const auto event = [&](Json json) {
+    if (log) directory_.log_event(json);
+  };
+  if (moments.size() < moments_noted_) {
+    event({{"step", step}, {"event", "moment-withdrawn"}});
+    moments_noted_ = moments.size();
+    if (moments.empty()) confirmed_at_.reset();
+  }
   for (; moments_noted_ < moments.size(); ++moments_noted_) {
     const Moment& moment = moments[moments_noted_];
-    directory_.log_event({{"step", loop_.step},
-                          {"event", "plateau"},
-                          {"start", moment.plateau.start},
-                          {"end", moment.plateau.end},
-                          {"level", moment.plateau.level}});
-    directory_.log_event({{"step", loop_.step},
-                          {"event", "moment"},
-                          {"at", moment.step},
-                          {"from", moment.from},
-                          {"to", moment.to},
-                          {"score", moment.score}});
-    if (!confirmed_at_) confirmed_at_ = loop_.step;
+    const Plateau& plateau = moment.plateau;
+    event({{"step", step},
+           {"event", "plateau"},
+           {"start", plateau.start},
+           {"end", plateau.end},
+           {"level", plateau.level}});
+    event({{"step", step},
+           {"event", "moment"},
+           {"at", moment.step},
+           {"from", moment.from},
+           {"to", moment.to},
+           {"score", moment.score}});
+    if (!confirmed_at_) confirmed_at_ = step;
   }
 }
 
@@ -235,8 +250,7 @@ Json TrainingRun::moment_summary() {
   detector_.finish();
   const std::vector<Moment>& moments = detector_.moments();
   if (moments.empty()) {
-    const std::vector<Plateau>& plateaus = detector_.plateaus();
-    const Json level = plateaus.empty() ? Json(nullptr) : Json(plateaus.back().level);
+    const Json level = stuck_level(detector_.plateaus(), task_->plateau_accuracy());
     return {{"found", false}, {"step", nullptr}, {"plateau_level", level}, {"level_after", nullptr}};
   }
   const Moment& largest = *std::max_element(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {

@@ -1,0 +1,59 @@
+# Two commands do everything on a fresh Debian 12 machine: make demo, make test.
+.DEFAULT_GOAL := help
+.PHONY: help deps build demo test test-all asan bench lint format clean
+
+PACKAGES := python3 g++ cmake ninja-build ccache libtorch-dev libopenblas-openmp-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
+            libtomlplusplus-dev libgtest-dev libgmock-dev libbenchmark-dev protobuf-compiler
+LINT_PACKAGES := clang-format clang-tidy
+JOBS ?= $(shell nproc)
+
+help:
+	@echo "make demo    install what is missing, build, run the first study and print its table"
+	@echo "make test    install what is missing, build, run the tests (make test-all: the slow ones too)"
+	@echo "make build   leaves the program at build/eureka"
+	@echo "make bench   speed of the parts"
+	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
+	@echo "make lint    formatting, layers, clang-tidy;  make format  puts the formatting right"
+
+deps:
+	@scripts/install-packages $(PACKAGES)
+	@scripts/use-openmp-blas
+
+build: deps
+	@cmake --preset release > build.log 2>&1 || { cat build.log; exit 1; }
+	@rm -f build.log
+	@cmake --build --preset release -j $(JOBS)
+
+demo: build
+	@build/eureka doctor
+	@echo
+	build/eureka study demo --out runs/demo --resume
+
+test: build
+	@scripts/check-layers
+	ctest --preset release -j $(JOBS) -LE slow
+
+test-all: build
+	@scripts/check-layers
+	ctest --preset release -j $(JOBS)
+
+asan: deps
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS)
+	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -j $(JOBS) -LE slow
+
+bench: build
+	build/eureka_bench
+
+lint: build
+	@scripts/install-packages $(LINT_PACKAGES)
+	@scripts/check-layers
+	clang-format --dry-run -Werror $$(git ls-files '*.cpp' '*.h')
+	run-clang-tidy -quiet -p build $$(scripts/check-layers --torch-free) > build/clang-tidy.log 2>&1 || { cat build/clang-tidy.log; exit 1; }
+
+format:
+	@scripts/install-packages clang-format
+	clang-format -i $$(git ls-files '*.cpp' '*.h')
+
+clean:
+	rm -rf build build-debug build-asan

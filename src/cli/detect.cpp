@@ -27,7 +27,7 @@ struct DetectArguments {
   double level = std::numeric_limits<double>::quiet_NaN();
   bool json = false;
   bool self_check = false;
-  std::size_t curves = 2000;
+  std::size_t curves = 2080;  // 80 of each kind
   std::uint64_t seed = kHeldOutSeed;
 };
 
@@ -133,8 +133,8 @@ void add_detect(CLI::App& app, Action& chosen) {
   CLI::App* verb =
       app.add_subcommand("detect", "plateaus and moments in anybody's training log (CSV, JSONL, TensorBoard)");
   auto arguments = std::make_shared<DetectArguments>();
-  verb->add_option("file", arguments->file, "CSV, JSONL, JSON, TensorBoard event file or directory, or a run directory")
-      ->required();
+  verb->add_option("file", arguments->file,
+                   "CSV, JSONL, JSON, TensorBoard event file or directory, or a run directory");
   verb->add_option("--column", arguments->column, "which curve; guessed when left out");
   verb->add_option("--step-column", arguments->step_column, "which column holds the steps; guessed when left out");
   verb->add_option("--direction", arguments->direction, "where better is: up, down or auto")

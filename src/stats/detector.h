@@ -34,7 +34,7 @@ struct DetectorOptions {
   std::optional<double> plateau_level = {};
   // The steps the run is planned to last, if known: a delayed start is then told from a plateau while the run is young.
   std::optional<double> budget = {};
-  std::size_t min_plateau = 5;  // evaluations on the plateau before a rise; 3 suffice on a known level
+  std::size_t min_plateau = 5;  // evaluations on the plateau before a rise: fewer is a breath on the way up
   std::size_t hold = 4;         // evaluations on the new level before a rise is confirmed; 3 or fewer is a spike
   double min_rise = 0.2;        // of the curve's range from its start to its best
   // 10-90% width of the rise, at most: in lengths of the plateau before it (twice that on a known level), and of the

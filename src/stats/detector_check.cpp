@@ -105,7 +105,7 @@ DetectorReport check_detector(std::span<const LabelledCurve> corpus, const Detec
 std::string format_report(const DetectorReport& report) {
   std::string text;
   const auto out = std::back_inserter(text);
-  constexpr auto kRow = " {:<24} {:>6}  {:>7} {:>6}  {:>6}  {:>12}  {:>13}\n";
+  constexpr auto kRow = " {:<26} {:>6}  {:>7} {:>6}  {:>6}  {:>12}  {:>13}\n";
   fmt::format_to(out, kRow, "kind", "curves", "moments", "found", "recall", "false alarms",
                  report.online ? "while running" : "");
   for (const KindReport& kind : report.kinds) {

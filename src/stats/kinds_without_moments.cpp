@@ -60,6 +60,20 @@ LabelledCurve learns_at_once(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
+// An MLP as measured on two-step: two to four evaluations near the known level on its way up. A breath, not a plateau.
+LabelledCurve pauses_on_the_level(RandomStream& random) {
+  CurveSketch sketch(random);
+  const Direction direction = any_direction(random);
+  sketch.evaluations = static_cast<int>(between(random, 95, 105));
+  add_validation_noise(random, sketch, direction);
+  const double chance = between(random, 0.05, 0.15), level = between(random, 0.5, 0.6);
+  sketch.level(chance);
+  sketch.exponential(0, level - chance, between(random, 0.003, 0.006));
+  sketch.moment(between(random, 0.038, 0.05), between(random, 0.015, 0.025), 0.99 - level, /*labelled=*/false);
+  if (random.chance(0.7)) return sketch.evaluate(direction, level + between(random, -0.01, 0.01));
+  return sketch.evaluate(direction);
+}
+
 // A transformer that never jumps, its plateau level known or not.
 LabelledCurve stuck_on_plateau(RandomStream& random) {
   CurveSketch sketch(random);
@@ -183,6 +197,7 @@ constexpr std::array kKinds{
     CurveKind{"smooth learning", smooth_learning},
     CurveKind{"slow sigmoid", slow_sigmoid},
     CurveKind{"learns at once (MLP)", learns_at_once},
+    CurveKind{"pauses on the level (MLP)", pauses_on_the_level},
     CurveKind{"stuck on the plateau", stuck_on_plateau},
     CurveKind{"reaches the known level", reaches_known_level},
     CurveKind{"noise", pure_noise},

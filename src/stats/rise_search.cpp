@@ -14,20 +14,19 @@ constexpr double kNoiseBand = 0.75;
 // rounding.
 constexpr double kCorner = 0.11;
 
-constexpr double kKnownLevel = 0.25;           // of the rise: so close to the known level is on it
-constexpr double kTrust = 0.5;                 // calm asked for around a rise from a known level, against any other
-constexpr std::size_t kLeastOnKnownLevel = 3;  // evaluations
-constexpr double kLeastStart = 0.04;           // of the curve: a shorter plateau at the very start is a delayed start
-constexpr double kLeastOverNoise = 3.5;        // standard deviations
-constexpr double kLeastSure = 12;              // standard errors of the level with fewer evaluations
-constexpr double kRestless = 1;                // rises lost before: a random walk goes back as much as forth
-constexpr double kNewGround = 0.65;            // of the rise
-constexpr double kHoldOfWidth = 0.75;          // the new level against the width: if shorter, the rise may go on
-constexpr double kCalmOfWidth = 4;             // plateau and new level together: a ripple rests for less
-constexpr std::size_t kLastingHold = 10;       // evaluations a level must have held if the curve left it again ...
-constexpr double kLastingOfCurve = 0.15;       // ... and share of the curve, unless it outlasted what came before twice
-constexpr double kLongestStop = 0.51;          // of the rise
-constexpr double kCutSharpness = 1.5;          // plateau in widths, when the end of the curve cuts the rise short
+constexpr double kKnownLevel = 0.25;      // of the rise: so close to the known level is on it
+constexpr double kTrust = 0.5;            // calm asked for around a rise from a known level, against any other
+constexpr double kLeastStart = 0.04;      // of the curve: a shorter plateau at the very start is a delayed start
+constexpr double kLeastOverNoise = 3.5;   // standard deviations
+constexpr double kLeastSure = 12;         // standard errors of the level with fewer evaluations
+constexpr double kRestless = 1;           // rises lost before: a random walk goes back as much as forth
+constexpr double kNewGround = 0.65;       // of the rise
+constexpr double kHoldOfWidth = 0.75;     // the new level against the width: if shorter, the rise may go on
+constexpr double kCalmOfWidth = 4;        // plateau and new level together: a ripple rests for less
+constexpr std::size_t kLastingHold = 10;  // evaluations a level must have held if the curve left it again ...
+constexpr double kLastingOfCurve = 0.15;  // ... and share of the curve, unless it outlasted what came before twice
+constexpr double kLongestStop = 0.51;     // of the rise
+constexpr double kCutSharpness = 1.5;     // plateau in widths, when the end of the curve cuts the rise short
 constexpr double kCutOverNoise = 5;
 constexpr double kTypicalNoise = 3;  // rise over noise that counts half in the score
 
@@ -122,9 +121,8 @@ bool RiseSearch::leaves_plateau(const Rise& rise) const {
   if (rise.plateau_first == 0 && rise.plateau_length < kLeastStart * budget_) return false;
   const std::size_t evaluations =
       std::min(rise.leaves - rise.plateau_first + 1, curve_.count_before(rise.x10, rise.plateau_first));
-  if (!known_level_) return evaluations >= options_.min_plateau;
-  return evaluations >= std::min(kLeastOnKnownLevel, options_.min_plateau) &&
-         std::abs(rise.from - *known_level_) <= kKnownLevel * rise.height();
+  return evaluations >= options_.min_plateau &&
+         (!known_level_ || std::abs(rise.from - *known_level_) <= kKnownLevel * rise.height());
 }
 
 bool RiseSearch::is_sharp(const Rise& rise) const {

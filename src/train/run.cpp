@@ -74,6 +74,7 @@ class TrainingRun {
   LoopState loop_;
   Batch batch_;
   Batch validation_;
+  std::int64_t last_row_step_ = -1;
   Evaluation last_evaluation_{std::nan(""), std::nan("")};
   std::size_t moments_noted_ = 0;
   std::optional<std::int64_t> confirmed_at_;
@@ -94,6 +95,7 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
     const std::int64_t at = row.at("step");
     last_evaluation_ = {row.at("val_loss").get<double>(), row.at("val_accuracy").get<double>()};
     detector_.add(static_cast<double>(at), last_evaluation_.accuracy);
+    last_row_step_ = at;
     note_moments(at, false);
     observer_.on_row({at, last_evaluation_.accuracy, last_evaluation_.loss}, detector_.findings());
   }
@@ -125,7 +127,9 @@ RunOutcome TrainingRun::execute() {
 RunStatus TrainingRun::train() {
   while (true) {
     if (loop_.step % config_.train.eval_every == 0 || loop_.step == config_.train.steps) {
-      if (!evaluate()) return RunStatus::diverged;
+      // The last checkpoint is written after the last row: a run killed between it and its summary has that row
+      // already.
+      if (last_row_step_ != loop_.step && !evaluate()) return RunStatus::diverged;
       if (enough()) break;
     }
     if (loop_.step >= config_.train.steps) break;
@@ -188,6 +192,7 @@ void TrainingRun::write_row(const Evaluation& evaluation) {
   row["lr"] = learning_rate(config_.train, loop_.step);
   row["scale_multiple"] = scale_multiple(config_.scale, loop_.step, config_.train.steps);
   directory_.log_metrics(row);
+  last_row_step_ = loop_.step;
   loop_.loss_sum = loop_.accuracy_sum = loop_.gradient_norm_sum = 0;
   loop_.sum_steps = 0;
 }

@@ -85,6 +85,18 @@ TEST(Resume, OfAFinishedRunChangesNothing) {
   EXPECT_EQ(read_file(run / "metrics.jsonl"), before);
 }
 
+TEST(Resume, BetweenTheLastCheckpointAndTheSummaryRepeatsNothing) {
+  const TemporaryDirectory directory;
+  const fs::path run = directory.path() / "run";
+  ASSERT_EQ(eureka_command(train(run, "softmax")).exit_code, 0);
+  const std::string summary = read_file(run / "summary.json"), metrics = read_file(run / "metrics.jsonl");
+  fs::remove(run / "summary.json");
+  const CommandResult again = eureka_command(train(run, "softmax", true));
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(read_file(run / "summary.json"), summary);
+  EXPECT_EQ(read_file(run / "metrics.jsonl"), metrics);
+}
+
 TEST(Resume, FromAnEarlierCheckpointRepeatsTheRest) {
   const TemporaryDirectory directory;
   const fs::path run = directory.path() / "run";

@@ -25,27 +25,32 @@ struct StudyArguments {
 
 fs::path default_out(const std::string& source) { return fs::path("studies") / fs::path(source).stem(); }
 
+std::string cell(const std::optional<double>& value, int decimals) {
+  return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
+}
+
 void print_table(const std::vector<ArmResult>& results) {
-  TextTable table({{"arm", Align::left},
-                   {"moments", Align::right},
-                   {"median step", Align::right},
-                   {"final accuracy", Align::right}});
+  TextTable table(
+      {{"arm", Align::left}, {"moments"}, {"median step"}, {"mean of moments"}, {"10-90% width"}, {"final accuracy"}});
   for (const ArmResult& result : results)
-    table.add_row({result.name, fmt::format("{}/{}", result.moments, result.trials),
-                   result.median_step ? fmt::format("{:.0f}", *result.median_step) : "-",
-                   result.median_final_accuracy ? fmt::format("{:.3f}", *result.median_final_accuracy) : "-"});
+    table.add_row({result.name, fmt::format("{}/{}", result.moments, result.trials), cell(result.median_step, 0),
+                   cell(result.mean_step_of_moments, 0), cell(result.median_width, 0),
+                   cell(result.median_final_accuracy, 3)});
   fmt::print("{}", table.str(use_colour(STDOUT_FILENO)));
 }
 
 nlohmann::ordered_json to_json(const std::vector<ArmResult>& results) {
-  nlohmann::ordered_json arms = nlohmann::ordered_json::array();
-  for (const ArmResult& result : results) {
-    nlohmann::ordered_json arm = {{"name", result.name}, {"n", result.trials}, {"moments", result.moments}};
-    arm["median"] = result.median_step ? nlohmann::ordered_json(*result.median_step) : nullptr;
-    arm["final_accuracy"] =
-        result.median_final_accuracy ? nlohmann::ordered_json(*result.median_final_accuracy) : nullptr;
-    arms.push_back(std::move(arm));
-  }
+  using Json = nlohmann::ordered_json;
+  const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  Json arms = Json::array();
+  for (const ArmResult& result : results)
+    arms.push_back({{"name", result.name},
+                    {"n", result.trials},
+                    {"moments", result.moments},
+                    {"median", number(result.median_step)},
+                    {"mean_of_moments", number(result.mean_step_of_moments)},
+                    {"width", number(result.median_width)},
+                    {"final_accuracy", number(result.median_final_accuracy)}});
   return {{"arms", arms}};
 }
 

@@ -63,7 +63,8 @@ StudyArm read_arm(const ConfigEntries& entries, const std::string& file_name) {
   return arm;
 }
 
-double median(std::vector<double> values) {
+std::optional<double> median(std::vector<double> values) {
+  if (values.empty()) return std::nullopt;
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
@@ -115,22 +116,29 @@ std::vector<ArmResult> collect_results(const Study& study, const std::vector<Tri
   for (std::size_t arm = 0; arm < study.arms.size(); ++arm) {
     ArmResult result;
     result.name = study.arms[arm].name;
-    std::vector<double> steps;
-    std::vector<double> accuracies;
+    std::vector<double> steps, widths, accuracies;
+    double sum_of_moments = 0;
     for (const Trial& trial : trials) {
       if (trial.arm != arm) continue;
       const auto summary = read_summary(trial.directory);
       if (!summary) continue;
       ++result.trials;
       const auto& moment = summary->at("moment");
-      const bool found = moment.at("found");
-      result.moments += found ? 1 : 0;
-      steps.push_back(found ? moment.at("step").get<double>() : std::numeric_limits<double>::infinity());
+      if (moment.at("found").get<bool>()) {
+        ++result.moments;
+        steps.push_back(moment.at("step"));
+        widths.push_back(moment.at("rise_end").get<double>() - moment.at("rise_start").get<double>());
+        sum_of_moments += steps.back();
+      } else {
+        steps.push_back(std::numeric_limits<double>::infinity());
+      }
       if (summary->at("final_validation_accuracy").is_number())
         accuracies.push_back(summary->at("final_validation_accuracy"));
     }
-    if (!steps.empty() && std::isfinite(median(steps))) result.median_step = median(steps);
-    if (!accuracies.empty()) result.median_final_accuracy = median(accuracies);
+    if (const auto middle = median(steps); middle && std::isfinite(*middle)) result.median_step = middle;
+    if (result.moments > 0) result.mean_step_of_moments = sum_of_moments / static_cast<double>(result.moments);
+    result.median_width = median(widths);
+    result.median_final_accuracy = median(accuracies);
     results.push_back(std::move(result));
   }
   return results;

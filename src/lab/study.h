@@ -56,6 +56,9 @@ struct ArmResult {
   std::int64_t moments = 0;  // of those
   // Half of the trials had their moment by this step; none when more than half never had one.
   std::optional<double> median_step;
+  // Of the trials that had one, as papers print it: biased when others never had one.
+  std::optional<double> mean_step_of_moments;
+  std::optional<double> median_width;  // 10-90% of the rise, in steps
   std::optional<double> median_final_accuracy;
 };
 

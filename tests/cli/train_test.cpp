@@ -140,6 +140,25 @@ TEST(Study, RunsArmsOverSeedsAndResumes) {
   EXPECT_EQ(eureka_command(resumed).out, first.out);
 }
 
+TEST(Presets, AllRun) {
+  const TemporaryDirectory directory;
+  const Json presets = Json::parse(eureka_command({"list", "presets", "--json"}).out);
+  ASSERT_GE(presets.size(), 5U);
+  for (const Json& preset : presets) {
+    const std::string name = preset.at("name");
+    EXPECT_FALSE(preset.at("description").get<std::string>().empty()) << name << " does not say what it is for";
+    std::vector<std::string> words = {preset.at("kind") == "study" ? "study" : "train",
+                                      name,
+                                      "--set",
+                                      "train.steps=2",
+                                      "--out",
+                                      directory.path() / name};
+    if (preset.at("kind") == "study") words.insert(words.end(), {"--seeds", "1"});
+    const CommandResult result = eureka_command(words);
+    EXPECT_EQ(result.exit_code, 0) << name << ": " << result.err;
+  }
+}
+
 TEST(Doctor, SpeaksJson) {
   const CommandResult result = eureka_command({"doctor", "--json"});
   EXPECT_EQ(Json::parse(result.out).at("findings").size(), 5U);

@@ -140,6 +140,23 @@ TEST_F(SmallDisk, ReadOnlyIsRefusedBeforeTraining) {
   expect_refused(run_there(), {"Read-only file system", "--out"});
 }
 
+TEST_F(WrongInput, InAStudyIsToldBeforeAnythingRuns) {
+  const std::string head = "[study]\nbase = \"two-step\"\nseeds = 2\n";
+  const std::string arm = "[[arm]]\nname = \"a\"\n";
+  const auto refused = [&](const std::string& text, const std::vector<std::string>& parts) {
+    expect_refused({"study", write("s.toml", text).string(), "--out", out()}, parts);
+  };
+  refused(head + arm + "[[arm]]\nname = \"b\"\nset.train.lrr = 1.0\n", {"s.toml:8:", "unknown key 'train.lrr'"});
+  refused(head + arm + arm, {"two arms are named 'a'"});
+  refused(head + "[[arm]]\nname = \"../a\"\n", {"cannot name an arm"});
+  refused(head, {"no [[arm]]"});
+  refused("[study]\nbase = \"two-step\"\nseeds = \"all\"\n" + arm, {"'study.seeds' must be a whole number"});
+  refused("[study]\nbase = \"two-stp\"\nseeds = 2\n" + arm, {"did you mean 'two-step'?"});
+  refused("[train]\nsteps = 3\n", {"s.toml:2:1", "unknown key"});
+  expect_refused({"train", write("t.toml", head + arm).string(), "--out", out()}, {"eureka study FILE"});
+  EXPECT_FALSE(fs::exists(out()));
+}
+
 TEST_F(WrongInput, InALogToDetectIn) {
   expect_refused({"detect", (directory_.path() / "missing.csv").string()}, {"missing.csv", "cannot read"});
   expect_refused({"detect", write("empty.csv", "").string()}, {"empty.csv"});

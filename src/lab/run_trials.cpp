@@ -14,8 +14,6 @@
 #include "lab/study.h"
 #include "train/run_directory.h"
 
-extern char** environ;
-
 namespace eureka {
 namespace {
 

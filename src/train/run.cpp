@@ -199,7 +199,7 @@ void TrainingRun::write_row(const Evaluation& evaluation) {
 
 void TrainingRun::note_moments(std::int64_t step, bool log) {
   const std::vector<Moment>& moments = detector_.moments();
-  const auto event = [&](Json json) {
+  const auto event = [&](const Json& json) {
     if (log) directory_.log_event(json);
   };
   if (moments.size() < moments_noted_) {

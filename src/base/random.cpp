@@ -1,5 +1,7 @@
 #include "base/random.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -8,6 +10,10 @@
 namespace eureka {
 namespace {
 
+// Of Philox 4x32 (Salmon et al. 2011).
+constexpr std::uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
+constexpr std::uint32_t kKeyStep0 = 0x9E3779B9, kKeyStep1 = 0xBB67AE85;
+
 // splitmix64's finaliser: spreads a user's small seeds over all key bits.
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -15,16 +21,50 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// Box-Muller on the bits of two draws. Own polynomials instead of libm: the same bits on every machine, and loops over
+// it become vector code.
+struct NormalPair {
+  float first, second;
+};
+
+inline NormalPair normal_pair(std::uint32_t radius_bits, std::uint32_t angle_bits) {
+  // ln u for u = (k + 1/2) / 2^24, never 0: exponent and mantissa apart, then the series in (m - 1) / (m + 1).
+  const float u = (static_cast<float>(static_cast<std::int32_t>(radius_bits >> 8)) + 0.5F) * 0x1.0p-24F;
+  const auto raw = std::bit_cast<std::int32_t>(u);
+  // Mantissa in [sqrt(1/2), sqrt(2)): the offset moves the cut between exponents there.
+  const std::int32_t exponent = (raw - 0x3f3504f3) >> 23;
+  const float mantissa = std::bit_cast<float>(raw - (exponent << 23));
+  const float s = (mantissa - 1) / (mantissa + 1);
+  const float s2 = s * s;
+  const float log_u = static_cast<float>(exponent) * std::numbers::ln2_v<float> +
+                      2 * s * (1 + s2 * (1.0F / 3 + s2 * (0.2F + s2 * (1.0F / 7 + s2 * (1.0F / 9)))));
+  const float radius = std::sqrt(std::max(0.0F, -2 * log_u));
+  // Angle = (quadrant + r) quarter turns, |r| <= 1/2; both are exact.
+  const auto turn = static_cast<std::int32_t>(angle_bits >> 8);
+  const std::int32_t quadrant = (turn + (1 << 21)) >> 22;
+  const float r = static_cast<float>(turn - (quadrant << 22)) * 0x1.0p-22F;
+  const float x = r * (std::numbers::pi_v<float> / 2);
+  const float x2 = x * x;
+  const float sine = x * (1 + x2 * (-1.0F / 6 + x2 * (1.0F / 120 + x2 * (-1.0F / 5040 + x2 * (1.0F / 362880)))));
+  const float cosine = 1 + x2 * (-0.5F + x2 * (1.0F / 24 + x2 * (-1.0F / 720 + x2 * (1.0F / 40320))));
+  const bool swapped = (quadrant & 1) != 0;
+  const float along = swapped ? sine : cosine;
+  const float across = swapped ? cosine : sine;
+  const float first = ((quadrant + 1) & 2) != 0 ? -along : along;
+  const float second = (quadrant & 2) != 0 ? -across : across;
+  return {radius * first, radius * second};
+}
+
 }  // namespace
 
 PhiloxBlock philox(PhiloxBlock counter, std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
-    const std::uint64_t product0 = std::uint64_t{0xD2511F53} * counter[0];
-    const std::uint64_t product1 = std::uint64_t{0xCD9E8D57} * counter[2];
+    const std::uint64_t product0 = std::uint64_t{kMultiplier0} * counter[0];
+    const std::uint64_t product1 = std::uint64_t{kMultiplier1} * counter[2];
     counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(product1),
                static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(product0)};
-    key[0] += 0x9E3779B9;
-    key[1] += 0xBB67AE85;
+    key[0] += kKeyStep0;
+    key[1] += kKeyStep1;
   }
   return counter;
 }
@@ -70,16 +110,55 @@ float RandomStream::normal() {
     has_spare_ = false;
     return spare_normal_;
   }
-  // Box-Muller; the half-ulp shift keeps the logarithm finite.
-  const float radius = std::sqrt(-2.0F * std::log((static_cast<float>(bits() >> 8) + 0.5F) * 0x1.0p-24F));
-  const float angle = 2.0F * std::numbers::pi_v<float> * uniform_float();
-  spare_normal_ = radius * std::sin(angle);
+  const std::uint32_t radius_bits = bits();
+  const NormalPair pair = normal_pair(radius_bits, bits());
+  spare_normal_ = pair.second;
   has_spare_ = true;
-  return radius * std::cos(angle);
+  return pair.first;
 }
 
 void RandomStream::fill_normal(std::span<float> out) {
-  for (float& value : out) value = normal();
+  used_ = 4;
+  has_spare_ = false;
+  constexpr std::size_t kBlocks = 64;
+  while (!out.empty()) {
+    // Columns of counters, so that the ten rounds run over all blocks at once.
+    std::uint32_t c0[kBlocks], c1[kBlocks], c2[kBlocks], c3[kBlocks];
+    const std::size_t blocks = std::min(kBlocks, (out.size() + 3) / 4);
+    EUREKA_CHECK(counter_[0] < 0xFFFFFFFFU - kBlocks, "random stream exhausted");
+    for (std::size_t i = 0; i < kBlocks; ++i) {
+      c0[i] = counter_[0] + static_cast<std::uint32_t>(i);
+      c1[i] = counter_[1];
+      c2[i] = counter_[2];
+      c3[i] = counter_[3];
+    }
+    std::array<std::uint32_t, 2> key = key_;
+    for (int round = 0; round < 10; ++round) {
+      for (std::size_t i = 0; i < kBlocks; ++i) {
+        const std::uint64_t product0 = std::uint64_t{kMultiplier0} * c0[i];
+        const std::uint64_t product1 = std::uint64_t{kMultiplier1} * c2[i];
+        c0[i] = static_cast<std::uint32_t>(product1 >> 32) ^ c1[i] ^ key[0];
+        c1[i] = static_cast<std::uint32_t>(product1);
+        c2[i] = static_cast<std::uint32_t>(product0 >> 32) ^ c3[i] ^ key[1];
+        c3[i] = static_cast<std::uint32_t>(product0);
+      }
+      key[0] += kKeyStep0;
+      key[1] += kKeyStep1;
+    }
+    float normals[4 * kBlocks];
+    for (std::size_t i = 0; i < kBlocks; ++i) {
+      const NormalPair low = normal_pair(c0[i], c1[i]);
+      const NormalPair high = normal_pair(c2[i], c3[i]);
+      normals[4 * i] = low.first;
+      normals[4 * i + 1] = low.second;
+      normals[4 * i + 2] = high.first;
+      normals[4 * i + 3] = high.second;
+    }
+    const std::size_t count = std::min(out.size(), 4 * blocks);
+    std::copy_n(normals, count, out.begin());
+    out = out.subspan(count);
+    counter_[0] += static_cast<std::uint32_t>(blocks);
+  }
 }
 
 }  // namespace eureka

@@ -37,7 +37,7 @@ class RandomStream {
   std::uint32_t below(std::uint32_t n);  // 0 .. n-1, without bias; n > 0
   bool chance(double probability);
   float normal();                          // N(0, 1)
-  void fill_normal(std::span<float> out);  // the same values as calling normal() for each
+  void fill_normal(std::span<float> out);  // N(0, 1), many at once: begins at the next whole block
   template <class T>
   void shuffle(std::span<T> items) {
     for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(static_cast<std::uint32_t>(i))]);

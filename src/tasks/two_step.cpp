@@ -83,6 +83,7 @@ class TwoStep final : public Task {
 
   std::int64_t items() const { return 4 + options_.distractors; }
   Prototypes prototypes(const char* family, int classes) const;
+  // Draws one sample; batch.inputs holds standard normal noise before.
   void sample_one(RandomStream& random, std::int64_t sample, std::vector<Item>& scratch, Batch& batch) const;
 
   // Index and squared distance of the prototype nearest to a token.
@@ -111,6 +112,7 @@ TwoStep::Prototypes TwoStep::prototypes(const char* family, int classes) const {
 void TwoStep::sample(const SampleRequest& request, Batch& batch) const {
   batch.resize(request.samples, shape(), latents().size());
   RandomStream random(request.seed, "two-step " + request.stream, request.step);
+  RandomStream(request.seed, "two-step noise " + request.stream, request.step).fill_normal(batch.inputs);
   std::vector<Item> scratch;
   scratch.reserve(static_cast<std::size_t>(shape().tokens));
   for (std::int64_t sample = 0; sample < request.samples; ++sample) sample_one(random, sample, scratch, batch);
@@ -142,7 +144,6 @@ void TwoStep::sample_one(RandomStream& random, std::int64_t sample, std::vector<
   const auto dimension = static_cast<std::size_t>(options_.dimension);
   const auto first_token = static_cast<std::size_t>(sample) * scratch.size();
   float* token = batch.inputs.data() + first_token * dimension;
-  random.fill_normal({token, scratch.size() * dimension});
   for (std::size_t i = 0; i < scratch.size(); ++i, token += dimension) {
     const float* prototype = scratch[i].family->data() + static_cast<std::size_t>(scratch[i].index) * dimension;
     for (std::size_t j = 0; j < dimension; ++j) token[j] = prototype[j] + static_cast<float>(options_.noise) * token[j];

@@ -87,6 +87,22 @@ std::uint32_t RandomStream::bits() {
   return block_[used_++];
 }
 
+void RandomStream::skip(std::uint64_t count) {
+  const std::uint64_t left = 4 - used_;
+  if (count <= left) {
+    used_ += static_cast<unsigned>(count);
+    return;
+  }
+  count -= left;
+  EUREKA_CHECK(count / 4 < 0xFFFFFFFFU - counter_[0], "random stream exhausted");
+  counter_[0] += static_cast<std::uint32_t>(count / 4);
+  used_ = 4;
+  if (count % 4 != 0) {
+    refill();
+    used_ = static_cast<unsigned>(count % 4);
+  }
+}
+
 double RandomStream::uniform() {
   const std::uint64_t high = bits();
   return static_cast<double>(((high << 32) | bits()) >> 11) * 0x1.0p-53;

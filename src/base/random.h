@@ -32,6 +32,7 @@ class RandomStream {
   RandomStream(std::uint64_t seed, std::string_view stream, std::uint64_t index = 0);
 
   std::uint32_t bits();
+  void skip(std::uint64_t count);        // passes over the next `count` draws of bits()
   double uniform();                      // [0, 1), 53 bits
   float uniform_float();                 // [0, 1), 24 bits
   std::uint32_t below(std::uint32_t n);  // 0 .. n-1, without bias; n > 0

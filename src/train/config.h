@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/choose_engine.h"
 #include "io/toml.h"
 #include "train/catalog.h"
 
@@ -60,9 +60,6 @@ struct TrainOptions {
   }
 };
 
-enum class EngineChoice { automatic, reference };
-constexpr auto enum_names(EngineChoice) { return std::array{"auto", "reference"}; }
-
 struct RunOptions {
   std::int64_t seed = 0;
   EngineChoice engine = EngineChoice::automatic;
@@ -74,7 +71,7 @@ struct RunOptions {
   template <class V>
   void visit(V& v) {
     v("seed", seed, Range{0, 9e15}, "of data and initial weights");
-    v("engine", engine, "what computes the steps");
+    v("engine", engine, "what computes the steps: fused (CPU, float32, fast), reference (libtorch), or the best that fits");
     v("threads", threads, Range{1, 1024}, "CPU threads of this run");
     v("device", device, "cpu, cuda, cuda:1, ...");
     v("checkpoint_every", checkpoint_every, Range{0, 1e9},

@@ -36,7 +36,8 @@ class TrainingRun {
         observer_(observer),
         stop_(stop),
         task_(Registry<Task>::instance().make(config.task.name, config.task.options)),
-        engine_(load_reference_engine(engine_config(config, task_->shape()))),
+        chosen_(make_engine(config.run.engine, engine_config(config, task_->shape()))),
+        engine_(chosen_.engine.get()),
         // Opened last: a config that no engine takes leaves no directory behind.
         directory_(request.resume ? RunDirectory::reopen(request.directory, config)
                                   : RunDirectory::create(request.directory, config)),
@@ -68,7 +69,8 @@ class TrainingRun {
   RunObserver& observer_;
   const std::atomic<bool>& stop_;
   std::unique_ptr<Task> task_;
-  std::unique_ptr<Engine> engine_;
+  ChosenEngine chosen_;
+  Engine* engine_;
   RunDirectory directory_;
   MomentDetector detector_;
   LoopState loop_;
@@ -244,11 +246,13 @@ void TrainingRun::checkpoint() {
 
 Json TrainingRun::facts() const {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  return {{"engine", engine_->name()},
-          {"threads", config_.run.threads},
-          {"device", config_.run.device},
-          {"updates_done", loop_.step},
-          {"seconds_of_last_session", seconds}};
+  Json facts{{"engine", engine_->name()},
+             {"threads", config_.run.threads},
+             {"device", config_.run.device},
+             {"updates_done", loop_.step},
+             {"seconds_of_last_session", seconds}};
+  if (!chosen_.why_not_fused.empty()) facts["why_not_fused"] = chosen_.why_not_fused;
+  return facts;
 }
 
 Json TrainingRun::moment_summary() {

@@ -15,6 +15,8 @@ struct RuleCase {
   std::string rule;
   OptionValues options;
   std::string name;
+
+  friend void PrintTo(const RuleCase& one, std::ostream* out) { *out << one.name; }
 };
 
 // Defaults, and every other value of every option that has a finite number of them.

@@ -1,0 +1,199 @@
+// The way back. dx_ (or cls_dx_ in the last block) is the gradient by the residual stream, carried from block to block.
+#include "engine/fused_pass.h"
+#include "kernels/elementwise.h"
+#include "kernels/layer_norm.h"
+
+namespace eureka {
+
+void FusedPass::backward(float* gradient) {
+  const FusedModel& m = model_;
+  add_weight_gradient(m.head, m.head_bias, {d_logits_.data(), m.class_stride}, {n_last_.data(), m.stride}, count_,
+                      gradient);
+  multiply({count_, m.width, m.classes}, {d_logits_.data(), m.class_stride}, weights_.head_back(),
+           {dy_.data(), m.stride});
+  layer_norm_backward(norm_shape(count_), x_last_.data(), m.stride, weights_.at(m.norm_gain), mean_last_.data(),
+                      scale_last_.data(), dy_.data(), m.stride, nullptr, cls_dx_.data(), m.stride,
+                      gradient + m.norm_gain.offset, gradient + m.norm_bias.offset);
+  for (int layer = m.last(); layer >= 0; --layer) {
+    branches_backward(layer, gradient);
+    if (only_cls(layer))
+      last_attention_backward(layer, gradient);
+    else
+      attention_backward(layer, gradient);
+  }
+  embed_backward(gradient);
+}
+
+void FusedPass::add_weight_gradient(const Slot& weight, const Slot& bias, MatrixA dy, MatrixA x, std::size_t rows,
+                                    float* gradient) {
+  multiply_transposed_accumulate({weight.rows, weight.columns, rows}, dy, MatrixB::plain(x.data, x.stride),
+                                 {gradient + weight.offset, weight.stride});
+  if (bias.exists()) add_column_sums(dy.data, rows, weight.rows, dy.stride, gradient + bias.offset);
+}
+
+// Back through both branches of a block up to the outputs of its heads, which get their gradient in d_heads_.
+void FusedPass::branches_backward(int layer, float* gradient) {
+  const FusedModel& m = model_;
+  Block& b = block(layer);
+  const FusedBlock& w = slots(layer);
+  const FusedWeights::Block& packed = weights_.block(layer);
+  const std::size_t rows = rows_of(layer);
+  float* dx = only_cls(layer) ? cls_dx_.data() : dx_.data();
+  const auto after_noise = [&](const Buffer& mask) {
+    if (noise_step_ < 0 || !m.noisy(w)) return dx;
+    multiply_elements(rows, m.width, dx, m.stride, mask.data(), m.stride, dy_.data(), m.stride);
+    return dy_.data();
+  };
+  const float* dy = after_noise(b.mlp_noise);
+  add_weight_gradient(w.fc2, w.fc2_bias, {dy, m.stride}, {b.h.data(), m.hidden_stride}, rows, gradient);
+  multiply_by_slope({rows, m.hidden, m.width}, {dy, m.stride}, MatrixB::packed(packed.fc2_back.data(), m.width),
+                    b.slope.data(), {dh_.data(), m.hidden_stride});
+  add_weight_gradient(w.fc1, w.fc1_bias, {dh_.data(), m.hidden_stride}, {b.n2.data(), m.stride}, rows, gradient);
+  multiply({rows, m.width, m.hidden}, {dh_.data(), m.hidden_stride}, MatrixB::packed(packed.fc1_back.data(), m.hidden),
+           {dn_.data(), m.stride});
+  layer_norm_backward(norm_shape(rows), b.x1.data(), m.stride, weights_.at(w.norm2_gain), b.mean2.data(),
+                      b.scale2.data(), dn_.data(), m.stride, dx, dx, m.stride, gradient + w.norm2_gain.offset,
+                      gradient + w.norm2_bias.offset);
+  dy = after_noise(b.attention_noise);
+  add_weight_gradient(w.proj, w.proj_bias, {dy, m.stride}, {b.heads.data(), m.stride}, rows, gradient);
+  multiply({rows, m.width, m.width}, {dy, m.stride}, MatrixB::packed(packed.proj_back.data(), m.width),
+           {d_heads_.data(), m.stride});
+}
+
+void FusedPass::heads_normalise_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g,
+                                         float* gradient) {
+  const FusedModel& m = model_;
+  const FusedBlock& w = slots(layer);
+  const Slot& gain = keys ? w.k_gain : w.q_gain;
+  const bool factor = m.rule.has_factor && !keys;
+  head_norm_backward(*m.rule.head_norm, {rows, m.heads, m.head_width}, from.data, from.stride,
+                     m.rule.has_gain ? weights_.at(gain) : nullptr,
+                     factor ? weights_.block(layer).factors.data() : nullptr, g.data, g.stride, gradient + gain.offset,
+                     gradient + w.log_factor.offset);
+}
+
+void FusedPass::attention_backward(int layer, float* gradient) {
+  const FusedModel& m = model_;
+  Block& b = block(layer);
+  const FusedBlock& w = slots(layer);
+  const std::size_t p = m.padded_width, ld = m.qkv_stride;
+  const float* values = m.rule.head_norm ? b.raw.data() : b.qkv.data();
+  float* d = dqkv_.data();
+  eureka::attention_backward({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer),
+                             {b.qkv.data(), ld}, {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer),
+                             b.weights.data(), {d_heads_.data(), m.stride}, {d, ld}, {d + p, ld}, {d + 2 * p, ld},
+                             gradient + w.log_scale.offset, scratch_.data());
+  if (m.rule.head_norm) {
+    heads_normalise_backward(layer, {b.raw.data(), ld}, rows_, false, {d, ld}, gradient);
+    heads_normalise_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
+  }
+  const MatrixA n1{b.n1.data(), m.stride};
+  add_weight_gradient(w.q, w.q_bias, {d, ld}, n1, rows_, gradient);
+  add_weight_gradient(w.k, w.k_bias, {d + p, ld}, n1, rows_, gradient);
+  add_weight_gradient(w.v, w.v_bias, {d + 2 * p, ld}, n1, rows_, gradient);
+  multiply({rows_, m.width, 3 * p}, {d, ld}, weights_.qkv_back(layer, 0), {dn_.data(), m.stride});
+  layer_norm_backward(norm_shape(rows_), b.x.data(), m.stride, weights_.at(w.norm1_gain), b.mean1.data(),
+                      b.scale1.data(), dn_.data(), m.stride, dx_.data(), dx_.data(), m.stride,
+                      gradient + w.norm1_gain.offset, gradient + w.norm1_bias.offset);
+}
+
+void FusedPass::last_attention_backward(int layer, float* gradient) {
+  const FusedModel& m = model_;
+  Block& b = block(layer);
+  const FusedBlock& w = slots(layer);
+  const std::size_t p = m.padded_width, ld = m.qkv_stride;
+  if (m.absorbed) {
+    absorbed_backward(layer, gradient);
+  } else {
+    const float* values = m.rule.head_norm ? b.raw.data() : b.qkv.data();
+    float* d = dqkv_.data();
+    eureka::attention_backward({count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer),
+                               {cls_q_.data(), m.stride}, {b.qkv.data() + p, ld}, {values + 2 * p, ld},
+                               kept_logits(layer), b.weights.data(), {d_heads_.data(), m.stride},
+                               {cls_dq_.data(), m.stride}, {d + p, ld}, {d + 2 * p, ld}, gradient + w.log_scale.offset,
+                               scratch_.data());
+    if (m.rule.head_norm) {
+      heads_normalise_backward(layer, {cls_raw_.data(), m.stride}, count_, false, {cls_dq_.data(), m.stride}, gradient);
+      heads_normalise_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
+    }
+    const MatrixA n1{b.n1.data(), m.stride};
+    add_weight_gradient(w.k, w.k_bias, {d + p, ld}, n1, rows_, gradient);
+    add_weight_gradient(w.v, w.v_bias, {d + 2 * p, ld}, n1, rows_, gradient);
+    multiply({rows_, m.width, 2 * p}, {d + p, ld}, weights_.qkv_back(layer, 1), {dn_.data(), m.stride});
+  }
+  const std::size_t every = m.tokens * m.stride;
+  add_weight_gradient(w.q, w.q_bias, {cls_dq_.data(), m.stride}, {b.n1.data(), every}, count_, gradient);
+  multiply_accumulate({count_, m.width, m.width}, {cls_dq_.data(), m.stride}, weights_.qkv_back(layer, 0),
+                      {dn_.data(), every});
+  layer_norm_backward(norm_shape(rows_), b.x.data(), m.stride, weights_.at(w.norm1_gain), b.mean1.data(),
+                      b.scale1.data(), dn_.data(), m.stride, nullptr, dx_.data(), m.stride,
+                      gradient + w.norm1_gain.offset, gradient + w.norm1_bias.offset);
+  for (std::size_t s = 0; s < count_; ++s) add_to(cls_dx_.data() + s * m.stride, m.width, dx_.data() + s * every);
+}
+
+void FusedPass::absorbed_backward(int layer, float* gradient) {
+  const FusedModel& m = model_;
+  Block& b = block(layer);
+  const FusedBlock& w = slots(layer);
+  const bool biased = m.options.qkv_bias;
+  const std::size_t per_sample = m.heads * m.stride, ld = round_up(m.tokens), d = m.head_width;
+  const float* out = d_heads_.data();
+  for (std::size_t head = 0; head < m.heads; ++head) {
+    const std::size_t column = head * d;
+    multiply({count_, m.width, d}, {out + column, m.stride},
+             MatrixB::plain(weights_.at(w.v) + column * w.v.stride, w.v.stride),
+             {dz_.data() + head * m.stride, per_sample});
+    multiply_transposed_accumulate({d, m.width, count_}, {out + column, m.stride},
+                                   MatrixB::plain(z_.data() + head * m.stride, per_sample),
+                                   {gradient + w.v.offset + column * w.v.stride, w.v.stride});
+    if (!biased) continue;
+    for (std::size_t s = 0; s < count_; ++s) {
+      float sum = 0, offset = 0;
+      for (std::size_t key = 0; key < m.tokens; ++key) sum += b.weights.data()[(s * m.heads + head) * ld + key];
+      for (std::size_t i = column; i < column + d; ++i) {
+        offset += out[s * m.stride + i] * weights_.at(w.v_bias)[i];
+        gradient[w.v_bias.offset + i] += sum * out[s * m.stride + i];
+      }
+      weight_offsets_.data()[s * m.heads + head] = offset;
+    }
+  }
+  absorbed_attention_backward({count_, m.tokens, m.heads, m.width}, head_rules(layer), {u_.data(), m.stride},
+                              {b.n1.data(), m.stride}, kept_logits(layer), b.weights.data(), {dz_.data(), m.stride},
+                              biased ? weight_offsets_.data() : nullptr, {du_.data(), m.stride},
+                              {dn_.data(), m.stride}, biased ? d_logit_sums_.data() : nullptr,
+                              gradient + w.log_scale.offset, scratch_.data());
+  for (std::size_t head = 0; head < m.heads; ++head) {
+    const std::size_t column = head * d;
+    multiply_rows(count_, d, m.width, {du_.data() + head * m.stride, per_sample},
+                  {weights_.at(w.k) + column * w.k.stride, w.k.stride}, {cls_dq_.data() + column, m.stride});
+    multiply_transposed_accumulate({d, m.width, count_}, {cls_q_.data() + column, m.stride},
+                                   MatrixB::plain(du_.data() + head * m.stride, per_sample),
+                                   {gradient + w.k.offset + column * w.k.stride, w.k.stride});
+    if (!biased) continue;
+    for (std::size_t s = 0; s < count_; ++s) {
+      const float sum = d_logit_sums_.data()[s * m.heads + head];
+      for (std::size_t i = column; i < column + d; ++i) {
+        cls_dq_.data()[s * m.stride + i] += sum * weights_.at(w.k_bias)[i];
+        gradient[w.k_bias.offset + i] += sum * cls_q_.data()[s * m.stride + i];
+      }
+    }
+  }
+}
+
+void FusedPass::embed_backward(float* gradient) {
+  const FusedModel& m = model_;
+  if (noise_step_ >= 0 && m.options.dropout > 0)
+    multiply_elements(rows_, m.width, dx_.data(), m.stride, embed_noise_.data(), m.stride, dx_.data(), m.stride);
+  // Rows of cls tokens meet inputs of zero.
+  add_weight_gradient(m.embed, {}, {dx_.data(), m.stride}, {inputs_.data(), m.input_stride}, rows_, gradient);
+  for (std::size_t s = 0; s < count_; ++s) {
+    const float* rows = dx_.data() + s * m.tokens * m.stride;
+    add_to(rows, m.width, gradient + m.cls.offset);
+    add_column_sums(rows + m.stride, m.tokens - 1, m.width, m.stride, gradient + m.embed_bias.offset);
+    if (!m.positions.exists()) continue;
+    for (std::size_t token = 0; token < m.tokens; ++token)
+      add_to(rows + token * m.stride, m.width, gradient + m.positions.offset + token * m.positions.stride);
+  }
+}
+
+}  // namespace eureka

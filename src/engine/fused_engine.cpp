@@ -1,0 +1,246 @@
+#include "engine/fused_engine.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "base/error.h"
+#include "kernels/updates.h"
+
+namespace eureka {
+namespace {
+
+// Samples are split into groups, each with a gradient of its own: the most threads that can work on one step. Fixed by
+// the size of the batch, never by the number of threads, and few where adding them up would cost more than it brings.
+constexpr std::size_t kMostGroups = 8;
+constexpr std::size_t kRowsPerGroup = 512;
+
+std::size_t group_count(std::size_t samples, std::size_t tokens) {
+  std::size_t groups = 2;
+  while (groups < kMostGroups && samples * tokens >= 2 * groups * kRowsPerGroup) groups *= 2;
+  return std::min(groups, std::max<std::size_t>(1, samples));
+}
+
+// Passes over the flat buffers go by stretches of this many floats.
+constexpr std::size_t kStretch = 16384;
+
+const EngineConfig& checked(const EngineConfig& config) {
+  if (const auto reason = why_not_fused(config))
+    throw Error(ErrorKind::config, fmt::format("the fused engine cannot run this: {}", *reason), {},
+                "use --set run.engine=auto, which takes the reference engine where it must");
+  return config;
+}
+
+void refuse_too_large(const FusedModel& model, std::size_t packed_floats, std::size_t threads) {
+  const double floats = static_cast<double>(FusedPass::floats(model)) * static_cast<double>(threads) +
+                        static_cast<double>(model.floats) * (3.0 + kMostGroups) + static_cast<double>(packed_floats);
+  const double bytes = floats * sizeof(float);
+  const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+  if (bytes > memory)
+    throw Error(ErrorKind::config,
+                fmt::format("this model needs {:.1f} GB of memory, this machine has {:.1f} GB", bytes / 1e9,
+                            memory / 1e9),
+                {}, "make model.width or model.depth smaller");
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_fused(const EngineConfig& config) {
+  if (config.model != "transformer") return fmt::format("model '{}' has no fused form", config.model);
+  if (!has_fused_rule(config.rule)) return fmt::format("attention rule '{}' has no fused form", config.rule);
+  if (config.device != "cpu") return fmt::format("device '{}' is not the CPU", config.device);
+  if (config.double_precision) return "it computes in float32 only";
+  return std::nullopt;
+}
+
+FusedEngine::FusedEngine(const EngineConfig& config)
+    : config_(checked(config)),
+      model_(config),
+      weights_(model_),
+      pool_(static_cast<std::size_t>(std::max(1, config.threads))),
+      values_(model_.floats) {
+  refuse_too_large(model_, weights_.floats(), pool_.threads());
+  for (std::size_t thread = 0; thread < pool_.threads(); ++thread)
+    passes_.push_back(std::make_unique<FusedPass>(model_, weights_));
+  for (std::size_t i = 0; i < model_.specs.size(); ++i) {
+    const std::vector<float> initial = initial_values(model_.specs[i], config.seed);
+    const Slot& slot = model_.slots[i];
+    for (std::size_t row = 0; row < slot.rows; ++row)
+      std::memcpy(values_.data() + slot.offset + row * slot.stride, initial.data() + row * slot.columns,
+                  slot.columns * sizeof(float));
+  }
+  if (config.optimizer.kind == OptimizerKind::sgd) {
+    state_.push_back({"momentum", Buffer(model_.floats)});
+  } else {
+    state_.push_back({"m", Buffer(model_.floats)});
+    state_.push_back({"v", Buffer(model_.floats)});
+  }
+  squares_.resize(model_.floats / kStretch + 1);
+}
+
+void FusedEngine::run_group(const Batch& batch, std::size_t group, std::size_t groups, std::int64_t step, bool training,
+                            FusedPass& pass) {
+  const auto samples = static_cast<std::size_t>(batch.samples);
+  const std::size_t begin = samples * group / groups, end = samples * (group + 1) / groups;
+  const std::size_t parts = (end - begin + model_.microbatch - 1) / model_.microbatch;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const std::size_t first = begin + (end - begin) * part / parts;
+    const std::size_t count = begin + (end - begin) * (part + 1) / parts - first;
+    pass.forward(batch, {first, count}, training ? step : -1);
+    for (std::size_t s = 0; s < count; ++s)
+      losses_[first + s] =
+          cross_entropy(pass.logits(s), model_.classes, model_.class_stride, batch.labels[first + s],
+                        config_.label_smoothing, 1.0 / static_cast<double>(samples), pass.d_logits(s));
+    if (training) pass.backward(gradients_[group].data());
+  }
+}
+
+void FusedEngine::pass_over(const Batch& batch, std::int64_t step, bool training) {
+  const auto samples = static_cast<std::size_t>(batch.samples);
+  const std::size_t groups = group_count(samples, model_.tokens);
+  losses_.resize(samples);
+  if (training)
+    while (gradients_.size() < groups) gradients_.emplace_back(model_.floats);
+  weights_.pack_from(values_.data(), scale_multiple(config_.scale, step, config_.total_steps));
+  pool_.run(groups, [&](std::size_t group, std::size_t thread) {
+    run_group(batch, group, groups, step, training, *passes_[thread]);
+  });
+}
+
+double FusedEngine::sum_gradients() {
+  parts_.clear();
+  for (Buffer& gradient : gradients_) parts_.push_back(gradient.data());
+  const std::size_t stretches = (model_.floats + kStretch - 1) / kStretch;
+  pool_.run(stretches, [&](std::size_t i, std::size_t) {
+    squares_[i] = sum_parts(parts_.data(), parts_.size(), i * kStretch, std::min(model_.floats, (i + 1) * kStretch));
+  });
+  double square = 0;
+  for (std::size_t i = 0; i < stretches; ++i) square += squares_[i];
+  return std::sqrt(square);
+}
+
+StepResult FusedEngine::compute_gradients(const Batch& batch, std::int64_t step) {
+  // A test may ask twice without an update in between.
+  if (!gradients_.empty()) std::memset(gradients_[0].data(), 0, model_.floats * sizeof(float));
+  pass_over(batch, step, true);
+  StepResult result;
+  for (const SampleLoss& sample : losses_) {
+    result.loss += sample.loss;
+    result.accuracy += sample.correct ? 1 : 0;
+  }
+  result.loss /= static_cast<double>(losses_.size());
+  result.accuracy /= static_cast<double>(losses_.size());
+  result.gradient_norm = sum_gradients();
+  return result;
+}
+
+StepResult FusedEngine::train_step(const Batch& batch, const StepSettings& settings) {
+  const StepResult result = compute_gradients(batch, settings.step);
+  const bool clips = config_.clip > 0 && result.gradient_norm > config_.clip;
+  update(settings.lr, settings.step, clips ? config_.clip / (result.gradient_norm + 1e-6) : 1.0);
+  return result;
+}
+
+Evaluation FusedEngine::evaluate(const Batch& batch, std::int64_t step) {
+  pass_over(batch, step, false);
+  Evaluation evaluation;
+  for (const SampleLoss& sample : losses_) {
+    evaluation.loss += sample.plain_loss;
+    evaluation.accuracy += sample.correct ? 1 : 0;
+  }
+  evaluation.loss /= static_cast<double>(losses_.size());
+  evaluation.accuracy /= static_cast<double>(losses_.size());
+  return evaluation;
+}
+
+void FusedEngine::update(double lr, std::int64_t step, double gradient_scale) {
+  pool_.run(model_.slots.size(), [&](std::size_t i, std::size_t) {
+    update_part(i, model_.slots[i].offset, model_.slots[i].offset + model_.slots[i].floats(), lr, step, gradient_scale);
+  });
+}
+
+void FusedEngine::update_part(std::size_t slot, std::size_t begin, std::size_t end, double lr, std::int64_t step,
+                              double gradient_scale) {
+  const ParameterSpec& spec = model_.specs[slot];
+  const OptimizerOptions& o = config_.optimizer;
+  const double rate = lr * config_.lr_multiplier[spec.group];
+  const double decay = spec.decays ? o.weight_decay : 0.0;
+  float* values = values_.data() + begin;
+  float* gradient = gradients_[0].data() + begin;
+  if (o.kind == OptimizerKind::sgd) {
+    const SgdStep now{static_cast<float>(rate), static_cast<float>(o.momentum), static_cast<float>(decay), step == 0,
+                      static_cast<float>(gradient_scale)};
+    return sgd_update(now, end - begin, values, gradient, state_[0].values.data() + begin);
+  }
+  const bool decoupled = o.kind == OptimizerKind::adamw;
+  const double updates = static_cast<double>(step) + 1;
+  AdamStep now;
+  now.beta1 = static_cast<float>(o.beta1);
+  now.beta2 = static_cast<float>(o.beta2);
+  now.rest1 = static_cast<float>(1 - o.beta1);
+  now.rest2 = static_cast<float>(1 - o.beta2);
+  now.rate = static_cast<float>(rate / (1 - std::pow(o.beta1, updates)));
+  now.inverse_root_bias = static_cast<float>(1 / std::sqrt(1 - std::pow(o.beta2, updates)));
+  now.epsilon = static_cast<float>(o.epsilon);
+  now.shrink = decoupled ? static_cast<float>(1 - rate * decay) : 1.0F;
+  now.decay = decoupled ? 0.0F : static_cast<float>(decay);
+  now.gradient_scale = static_cast<float>(gradient_scale);
+  adam_update(now, end - begin, values, gradient, state_[0].values.data() + begin, state_[1].values.data() + begin);
+}
+
+StateTensor FusedEngine::exported(const std::string& name, std::size_t parameter, const Buffer& from) const {
+  const Slot& slot = model_.slots[parameter];
+  StateTensor tensor{name, model_.specs[parameter].shape, {}};
+  tensor.values.reserve(slot.rows * slot.columns);
+  for (std::size_t row = 0; row < slot.rows; ++row) {
+    const float* values = from.data() + slot.offset + row * slot.stride;
+    tensor.values.insert(tensor.values.end(), values, values + slot.columns);
+  }
+  return tensor;
+}
+
+std::vector<StateTensor> FusedEngine::gradients() const {
+  std::vector<StateTensor> tensors;
+  for (std::size_t i = 0; i < model_.specs.size(); ++i)
+    tensors.push_back(exported(model_.specs[i].name, i, gradients_.at(0)));
+  return tensors;
+}
+
+EngineState FusedEngine::export_state() const {
+  EngineState state;
+  for (std::size_t i = 0; i < model_.specs.size(); ++i) {
+    const std::string& name = model_.specs[i].name;
+    state.model.push_back(exported(name, i, values_));
+    for (const StateVector& vector : state_)
+      state.optimizer.push_back(exported(vector.name + "." + name, i, vector.values));
+  }
+  return state;
+}
+
+void FusedEngine::import_state(const EngineState& state) {
+  std::map<std::string, const StateTensor*> model, optimizer;
+  for (const StateTensor& tensor : state.model) model[tensor.name] = &tensor;
+  for (const StateTensor& tensor : state.optimizer) optimizer[tensor.name] = &tensor;
+  const auto copy = [&](const std::map<std::string, const StateTensor*>& from, const std::string& name,
+                        std::size_t parameter, Buffer& to) {
+    const auto found = from.find(name);
+    if (found == from.end()) throw Error(ErrorKind::input, fmt::format("the checkpoint has no tensor '{}'", name));
+    if (found->second->shape != model_.specs[parameter].shape)
+      throw Error(ErrorKind::input,
+                  fmt::format("tensor '{}' of the checkpoint has another shape than the model", name));
+    const Slot& slot = model_.slots[parameter];
+    for (std::size_t row = 0; row < slot.rows; ++row)
+      std::memcpy(to.data() + slot.offset + row * slot.stride, found->second->values.data() + row * slot.columns,
+                  slot.columns * sizeof(float));
+  };
+  for (std::size_t i = 0; i < model_.specs.size(); ++i) {
+    copy(model, model_.specs[i].name, i, values_);
+    for (StateVector& vector : state_) copy(optimizer, vector.name + "." + model_.specs[i].name, i, vector.values);
+  }
+}
+
+}  // namespace eureka

@@ -1,0 +1,65 @@
+// The fused engine: the transformer on CPU in float32, forward, backward and optimiser on memory allocated once, without
+// an autograd graph and without libtorch. Agrees with the reference engine to float32 rounding; shares its parameters,
+// its randomness and its checkpoints.
+//
+// Ensures: the bits of a step do not depend on the number of threads.
+#pragma once
+
+#include <optional>
+
+#include "engine/engine.h"
+#include "engine/fused_pass.h"
+#include "engine/thread_pool.h"
+#include "kernels/elementwise.h"
+
+namespace eureka {
+
+// Why this config cannot run in the fused engine; nothing if it can.
+std::optional<std::string> why_not_fused(const EngineConfig& config);
+
+class FusedEngine final : public Engine {
+ public:
+  // Throws Error(config) for what the engine does not cover, and for what would not fit into memory.
+  explicit FusedEngine(const EngineConfig& config);
+
+  std::string name() const override { return "fused"; }
+  const std::vector<ParameterSpec>& parameters() const override { return model_.specs; }
+  StepResult train_step(const Batch& batch, const StepSettings& settings) override;
+  Evaluation evaluate(const Batch& batch, std::int64_t step) override;
+  EngineState export_state() const override;
+  void import_state(const EngineState& state) override;
+
+  // For tests: forward and backward of one batch, without an update.
+  StepResult compute_gradients(const Batch& batch, std::int64_t step);
+  // The gradients of the last compute_gradients(), one tensor per parameter.
+  std::vector<StateTensor> gradients() const;
+
+ private:
+  struct StateVector {
+    std::string name;
+    Buffer values;
+  };
+
+  void pass_over(const Batch& batch, std::int64_t step, bool training);
+  void run_group(const Batch& batch, std::size_t group, std::size_t groups, std::int64_t step, bool training,
+                 FusedPass& pass);
+  double sum_gradients();
+  void update(double lr, std::int64_t step, double gradient_scale);
+  void update_part(std::size_t slot, std::size_t begin, std::size_t end, double lr, std::int64_t step,
+                   double gradient_scale);
+  StateTensor exported(const std::string& name, std::size_t parameter, const Buffer& from) const;
+
+  EngineConfig config_;
+  FusedModel model_;
+  FusedWeights weights_;
+  ThreadPool pool_;
+  std::vector<std::unique_ptr<FusedPass>> passes_;  // one per thread
+  Buffer values_;
+  std::vector<StateVector> state_;
+  std::vector<Buffer> gradients_;  // one per group of samples; the first receives the sum
+  std::vector<SampleLoss> losses_;
+  std::vector<float*> parts_;
+  std::vector<double> squares_;
+};
+
+}  // namespace eureka

@@ -1,0 +1,192 @@
+// The way there.
+#include <cstring>
+
+#include "base/random.h"
+#include "engine/fused_pass.h"
+#include "kernels/elementwise.h"
+#include "kernels/layer_norm.h"
+
+namespace eureka {
+
+void FusedPass::forward(const Batch& batch, SampleRange samples, std::int64_t noise_step) {
+  const FusedModel& m = model_;
+  first_ = samples.first;
+  count_ = samples.count;
+  rows_ = samples.count * m.tokens;
+  noise_step_ = noise_step;
+  embed(batch, samples);
+  for (int layer = 0; layer < m.options.depth; ++layer) {
+    draw_noise(layer);
+    if (only_cls(layer)) {
+      last_attention_forward(layer);
+      branches_forward(layer, x_last_.data());
+    } else {
+      attention_forward(layer);
+      branches_forward(layer, block(layer + 1).x.data());
+    }
+  }
+  layer_norm(norm_shape(count_), x_last_.data(), m.stride, weights_.at(m.norm_gain), weights_.at(m.norm_bias),
+             n_last_.data(), m.stride, mean_last_.data(), scale_last_.data());
+  multiply_add_bias({count_, m.classes, m.width}, {n_last_.data(), m.stride}, weights_.head(), weights_.at(m.head_bias),
+                    {logits_.data(), m.class_stride});
+}
+
+void FusedPass::embed(const Batch& batch, SampleRange samples) {
+  const FusedModel& m = model_;
+  const std::size_t given = m.tokens - 1;
+  float* x = block(0).x.data();
+  for (std::size_t s = 0; s < samples.count; ++s) {
+    // Row 0 of a sample stays zero: the cls token comes from the table alone.
+    for (std::size_t token = 0; token < given; ++token)
+      std::memcpy(inputs_.data() + (s * m.tokens + 1 + token) * m.input_stride,
+                  batch.inputs.data() + ((samples.first + s) * given + token) * m.inputs, m.inputs * sizeof(float));
+    std::memcpy(x + s * m.tokens * m.stride, weights_.table(), m.tokens * m.stride * sizeof(float));
+  }
+  multiply_accumulate({rows_, m.width, m.inputs}, {inputs_.data(), m.input_stride}, weights_.embed(), {x, m.stride});
+  if (noise_step_ >= 0 && m.options.dropout > 0) {
+    draw_mask("dropout embedding", "", 0, false, embed_noise_.data());
+    multiply_elements(rows_, m.width, x, m.stride, embed_noise_.data(), m.stride, x, m.stride);
+  }
+}
+
+void FusedPass::draw_noise(int layer) {
+  const FusedBlock& names = slots(layer);
+  if (noise_step_ < 0 || !model_.noisy(names)) return;
+  const bool cls = only_cls(layer);
+  draw_mask(names.attention_dropout, names.attention_path, names.path_rate, cls, block(layer).attention_noise.data());
+  draw_mask(names.mlp_dropout, names.mlp_path, names.path_rate, cls, block(layer).mlp_noise.data());
+}
+
+// The same numbers as a mask drawn for the whole batch at once: streams are entered in the middle.
+void FusedPass::draw_mask(const std::string& dropout, const std::string& path, double path_rate, bool cls_only,
+                          float* mask) {
+  const FusedModel& m = model_;
+  const auto step = static_cast<std::uint64_t>(noise_step_);
+  const double rate = m.options.dropout;
+  const auto kept = static_cast<float>(1 / (1 - rate));
+  const auto path_kept = static_cast<float>(1 / (1 - path_rate));
+  RandomStream paths(m.seed, path, step);
+  paths.skip(first_);
+  const std::size_t rows = cls_only ? 1 : m.tokens;
+  for (std::size_t s = 0; s < count_; ++s) {
+    const float whole = path_rate > 0 ? (paths.uniform_float() < path_rate ? 0.0F : path_kept) : 1.0F;
+    RandomStream random(m.seed, dropout, step);
+    random.skip((first_ + s) * m.tokens * m.width);
+    for (std::size_t row = 0; row < rows; ++row) {
+      float* to = mask + (s * rows + row) * m.stride;
+      for (std::size_t i = 0; i < m.width; ++i) {
+        to[i] = whole;
+        if (rate > 0) to[i] *= random.uniform_float() < rate ? 0.0F : kept;
+      }
+    }
+  }
+}
+
+void FusedPass::heads_normalise(int layer, MatrixA from, std::size_t rows, bool keys, float* to,
+                                std::size_t to_stride) {
+  const FusedModel& m = model_;
+  const Slot& gain = keys ? slots(layer).k_gain : slots(layer).q_gain;
+  head_norm(*m.rule.head_norm, {rows, m.heads, m.head_width}, from.data, from.stride,
+            m.rule.has_gain ? weights_.at(gain) : nullptr,
+            m.rule.has_factor && !keys ? weights_.block(layer).factors.data() : nullptr, to, to_stride);
+}
+
+void FusedPass::attention_forward(int layer) {
+  const FusedModel& m = model_;
+  Block& b = block(layer);
+  layer_norm(norm_shape(rows_), b.x.data(), m.stride, weights_.at(slots(layer).norm1_gain),
+             weights_.at(slots(layer).norm1_bias), b.n1.data(), m.stride, b.mean1.data(), b.scale1.data());
+  float* projected = m.rule.head_norm ? b.raw.data() : b.qkv.data();
+  multiply_add_bias({rows_, 3 * m.padded_width, m.width}, {b.n1.data(), m.stride}, weights_.qkv(layer, 0),
+                    weights_.block(layer).qkv_bias.data(), {projected, m.qkv_stride});
+  if (m.rule.head_norm) {
+    heads_normalise(layer, {b.raw.data(), m.qkv_stride}, rows_, false, b.qkv.data(), m.qkv_stride);
+    heads_normalise(layer, {b.raw.data() + m.padded_width, m.qkv_stride}, rows_, true, b.qkv.data() + m.padded_width,
+                    m.qkv_stride);
+  }
+  attention({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer), {b.qkv.data(), m.qkv_stride},
+            {b.qkv.data() + m.padded_width, m.qkv_stride}, {projected + 2 * m.padded_width, m.qkv_stride},
+            kept_logits(layer), b.weights.data(), {b.heads.data(), m.stride},
+            scratch_.data());
+}
+
+void FusedPass::last_attention_forward(int layer) {
+  const FusedModel& m = model_;
+  Block& b = block(layer);
+  const float* bias = weights_.block(layer).qkv_bias.data();
+  layer_norm(norm_shape(rows_), b.x.data(), m.stride, weights_.at(slots(layer).norm1_gain),
+             weights_.at(slots(layer).norm1_bias), b.n1.data(), m.stride, b.mean1.data(), b.scale1.data());
+  float* query = m.rule.head_norm ? cls_raw_.data() : cls_q_.data();
+  multiply_add_bias({count_, m.width, m.width}, {b.n1.data(), m.tokens * m.stride}, weights_.qkv(layer, 0), bias,
+                    {query, m.stride});
+  if (m.absorbed) return absorbed_forward(layer);
+  float* projected = m.rule.head_norm ? b.raw.data() : b.qkv.data();
+  multiply_add_bias({rows_, 2 * m.padded_width, m.width}, {b.n1.data(), m.stride}, weights_.qkv(layer, 1),
+                    bias + m.padded_width, {projected + m.padded_width, m.qkv_stride});
+  if (m.rule.head_norm) {
+    heads_normalise(layer, {query, m.stride}, count_, false, cls_q_.data(), m.stride);
+    heads_normalise(layer, {projected + m.padded_width, m.qkv_stride}, rows_, true, b.qkv.data() + m.padded_width,
+                    m.qkv_stride);
+  }
+  attention({count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer), {cls_q_.data(), m.stride},
+            {b.qkv.data() + m.padded_width, m.qkv_stride}, {projected + 2 * m.padded_width, m.qkv_stride},
+            kept_logits(layer), b.weights.data(), {b.heads.data(), m.stride},
+            scratch_.data());
+}
+
+void FusedPass::absorbed_forward(int layer) {
+  const FusedModel& m = model_;
+  Block& b = block(layer);
+  const Slot &k = slots(layer).k, &v = slots(layer).v;
+  const bool biased = m.options.qkv_bias;
+  const std::size_t per_sample = m.heads * m.stride, ld = round_up(m.tokens);
+  for (std::size_t head = 0; head < m.heads; ++head) {
+    const std::size_t column = head * m.head_width;
+    multiply({count_, m.width, m.head_width}, {cls_q_.data() + column, m.stride},
+             MatrixB::plain(weights_.at(k) + column * k.stride, k.stride), {u_.data() + head * m.stride, per_sample});
+    if (!biased) continue;
+    for (std::size_t s = 0; s < count_; ++s) {
+      float offset = 0;
+      for (std::size_t i = column; i < column + m.head_width; ++i)
+        offset += cls_q_.data()[s * m.stride + i] * weights_.at(slots(layer).k_bias)[i];
+      logit_offsets_.data()[s * m.heads + head] = offset;
+    }
+  }
+  absorbed_attention({count_, m.tokens, m.heads, m.width}, head_rules(layer), {u_.data(), m.stride},
+                     {b.n1.data(), m.stride}, biased ? logit_offsets_.data() : nullptr,
+                     kept_logits(layer), b.weights.data(), {z_.data(), m.stride});
+  for (std::size_t head = 0; head < m.heads; ++head) {
+    const std::size_t column = head * m.head_width;
+    multiply_rows(count_, m.head_width, m.width, {z_.data() + head * m.stride, per_sample},
+                  {weights_.at(v) + column * v.stride, v.stride}, {b.heads.data() + column, m.stride});
+    if (!biased) continue;
+    for (std::size_t s = 0; s < count_; ++s) {
+      float sum = 0;
+      for (std::size_t key = 0; key < m.tokens; ++key) sum += b.weights.data()[(s * m.heads + head) * ld + key];
+      for (std::size_t i = column; i < column + m.head_width; ++i)
+        b.heads.data()[s * m.stride + i] += sum * weights_.at(slots(layer).v_bias)[i];
+    }
+  }
+}
+
+void FusedPass::branches_forward(int layer, float* out) {
+  const FusedModel& m = model_;
+  Block& b = block(layer);
+  const FusedBlock& w = slots(layer);
+  const FusedWeights::Block& packed = weights_.block(layer);
+  const std::size_t rows = rows_of(layer);
+  const bool noisy = noise_step_ >= 0 && m.noisy(w);
+  const auto noise = [&](const Buffer& mask) { return MatrixA{noisy ? mask.data() : nullptr, m.stride}; };
+  multiply_add_branch({rows, m.width, m.width}, {b.heads.data(), m.stride},
+                      MatrixB::packed(packed.proj.data(), m.width), weights_.at(w.proj_bias), residual(layer),
+                      noise(b.attention_noise), {b.x1.data(), m.stride});
+  layer_norm(norm_shape(rows), b.x1.data(), m.stride, weights_.at(w.norm2_gain), weights_.at(w.norm2_bias),
+             b.n2.data(), m.stride, b.mean2.data(), b.scale2.data());
+  multiply_gelu({rows, m.hidden, m.width}, {b.n2.data(), m.stride}, MatrixB::packed(packed.fc1.data(), m.width),
+                weights_.at(w.fc1_bias), {b.h.data(), m.hidden_stride}, b.slope.data());
+  multiply_add_branch({rows, m.width, m.hidden}, {b.h.data(), m.hidden_stride},
+                      MatrixB::packed(packed.fc2.data(), m.hidden), weights_.at(w.fc2_bias), {b.x1.data(), m.stride},
+                      noise(b.mlp_noise), {out, m.stride});
+}
+
+}  // namespace eureka

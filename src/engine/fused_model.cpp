@@ -1,0 +1,108 @@
+#include "engine/fused_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+
+namespace eureka {
+namespace {
+
+TransformerOptions checked_options(const OptionValues& values) {
+  TransformerOptions options;
+  assign(options, values);
+  check(options);
+  return options;
+}
+
+// About this many rows go through the net together: their activations stay in the second-level cache, and there are
+// enough of them to fill the tiles of the products.
+constexpr std::size_t kRowsAtOnce = 102;
+
+}  // namespace
+
+FusedModel::FusedModel(const EngineConfig& config)
+    : options(checked_options(config.model_options)),
+      shape(config.shape),
+      scale(config.scale),
+      rule(make_fused_rule(config.rule, config.rule_options, options.heads, options.head_width())),
+      learned_scale(scale.kind == ScaleKind::learned),
+      keeps_logits(row_gradient_needs_logits(rule.row.kind, learned_scale)),
+      seed(config.seed) {
+  tokens = static_cast<std::size_t>(shape.tokens) + 1;
+  width = static_cast<std::size_t>(options.width);
+  padded_width = round_up(width);
+  stride = row_stride(width);
+  hidden = static_cast<std::size_t>(options.mlp_width());
+  hidden_stride = row_stride(hidden);
+  heads = static_cast<std::size_t>(options.heads);
+  head_width = static_cast<std::size_t>(options.head_width());
+  qkv_stride = row_stride(3 * padded_width);
+  inputs = static_cast<std::size_t>(shape.dimension);
+  input_stride = row_stride(inputs);
+  classes = static_cast<std::size_t>(shape.classes);
+  class_stride = row_stride(classes);
+  microbatch = std::max<std::size_t>(1, kRowsAtOnce / tokens);
+  // Multiplications per sample: heads * width per token instead of width * width, plus one projection of the cls token.
+  absorbed = !rule.head_norm && width + tokens * heads < tokens * width;
+
+  specs = transformer_parameters(options, shape, scale, rule.parameters);
+  std::map<std::string, Slot> by_name;
+  for (const ParameterSpec& spec : specs) {
+    Slot slot;
+    slot.offset = floats;
+    slot.rows = spec.shape.size() == 2 ? static_cast<std::size_t>(spec.shape[0]) : 1;
+    slot.columns = static_cast<std::size_t>(spec.shape.back());
+    slot.stride = round_up(slot.columns);
+    floats += slot.floats();
+    slots.push_back(slot);
+    by_name[spec.name] = slot;
+  }
+  const auto find = [&](const std::string& name) {
+    const auto found = by_name.find(name);
+    return found == by_name.end() ? Slot{} : found->second;
+  };
+  embed = find("embed.weight");
+  embed_bias = find("embed.bias");
+  cls = find("cls");
+  positions = find("positions");
+  norm_gain = find("norm.weight");
+  norm_bias = find("norm.bias");
+  head = find("head.weight");
+  head_bias = find("head.bias");
+  for (int layer = 0; layer < options.depth; ++layer) {
+    const std::string name = fmt::format("blocks.{}.", layer);
+    const std::string attn = name + "attn.";
+    FusedBlock block;
+    block.norm1_gain = find(name + "norm1.weight");
+    block.norm1_bias = find(name + "norm1.bias");
+    block.norm2_gain = find(name + "norm2.weight");
+    block.norm2_bias = find(name + "norm2.bias");
+    block.q = find(attn + "q.weight");
+    block.k = find(attn + "k.weight");
+    block.v = find(attn + "v.weight");
+    block.q_bias = find(attn + "q.bias");
+    block.k_bias = find(attn + "k.bias");
+    block.v_bias = find(attn + "v.bias");
+    block.proj = find(attn + "proj.weight");
+    block.proj_bias = find(attn + "proj.bias");
+    block.fc1 = find(name + "mlp.fc1.weight");
+    block.fc1_bias = find(name + "mlp.fc1.bias");
+    block.fc2 = find(name + "mlp.fc2.weight");
+    block.fc2_bias = find(name + "mlp.fc2.bias");
+    block.log_scale = find(attn + "log_scale");
+    block.q_gain = find(attn + "q_norm.weight");
+    block.k_gain = find(attn + "k_norm.weight");
+    block.log_factor = find(attn + "l2_log_scale");
+    block.attention_dropout = fmt::format("dropout attention {}", layer);
+    block.mlp_dropout = fmt::format("dropout mlp {}", layer);
+    block.attention_path = fmt::format("drop-path attention {}", layer);
+    block.mlp_path = fmt::format("drop-path mlp {}", layer);
+    block.path_rate = drop_path_rate(options, layer);
+    blocks.push_back(std::move(block));
+  }
+}
+
+}  // namespace eureka

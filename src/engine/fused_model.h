@@ -1,0 +1,67 @@
+// The transformer as the fused engine sees it: sizes, and where each parameter lies in one flat buffer whose rows are
+// padded with zeros to whole cache lines.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/fused_rules.h"
+#include "engine/transformer_layout.h"
+#include "kernels/buffer.h"
+
+namespace eureka {
+
+// A parameter in the flat buffer.
+struct Slot {
+  std::size_t offset = 0;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::size_t stride = 0;
+
+  std::size_t floats() const { return rows * stride; }
+  bool exists() const { return rows > 0; }
+};
+
+struct FusedBlock {
+  Slot norm1_gain, norm1_bias, norm2_gain, norm2_bias;
+  Slot q, k, v, q_bias, k_bias, v_bias;
+  Slot proj, proj_bias, fc1, fc1_bias, fc2, fc2_bias;
+  Slot log_scale, q_gain, k_gain, log_factor;
+  std::string attention_dropout, mlp_dropout, attention_path, mlp_path;  // names of random streams
+  double path_rate = 0;
+};
+
+struct FusedModel {
+  explicit FusedModel(const EngineConfig& config);
+
+  TransformerOptions options;
+  TaskShape shape;
+  ScaleOptions scale;
+  FusedRule rule;
+  bool learned_scale;
+  bool keeps_logits;  // the way back needs them beside the weights
+  bool absorbed;      // the last block forms no keys and values
+  std::uint64_t seed;
+
+  std::size_t tokens;  // with the cls token
+  std::size_t width, padded_width, stride;
+  std::size_t hidden, hidden_stride;
+  std::size_t heads, head_width;
+  std::size_t qkv_stride;
+  std::size_t inputs, input_stride;
+  std::size_t classes, class_stride;
+  std::size_t microbatch;  // samples that go through the net together
+
+  std::vector<ParameterSpec> specs;
+  std::vector<Slot> slots;  // in the order of specs
+  std::size_t floats = 0;   // of the flat buffer
+  Slot embed, embed_bias, cls, positions, norm_gain, norm_bias, head, head_bias;
+  std::vector<FusedBlock> blocks;
+
+  int last() const { return options.depth - 1; }
+  bool noisy(const FusedBlock& block) const { return options.dropout > 0 || block.path_rate > 0; }
+};
+
+}  // namespace eureka

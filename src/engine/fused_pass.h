@@ -1,0 +1,92 @@
+// A few samples through the whole net and back, on memory of its own: one per thread. Activations of the way there stay in
+// the cache for the way back.
+//
+//   FusedPass pass(model, weights);
+//   pass.forward(batch, {first, count}, noise);         class logits in pass.logits()
+//   pass.backward(d_logits, gradient);                  adds to a flat gradient
+#pragma once
+
+#include <vector>
+
+#include "engine/fused_model.h"
+#include "engine/fused_weights.h"
+#include "kernels/attention.h"
+#include "kernels/layer_norm.h"
+
+namespace eureka {
+
+struct SampleRange {
+  std::size_t first;
+  std::size_t count;
+};
+
+class FusedPass {
+ public:
+  FusedPass(const FusedModel& model, const FusedWeights& weights);
+
+  // noise_step: the step whose dropout and stochastic depth are in force; below 0: none.
+  void forward(const Batch& batch, SampleRange samples, std::int64_t noise_step);
+
+  // Gradients by the class logits are expected in d_logits().
+  void backward(float* gradient);
+
+  const float* logits(std::size_t sample) const { return logits_.data() + sample * model_.class_stride; }
+  float* d_logits(std::size_t sample) { return d_logits_.data() + sample * model_.class_stride; }
+
+  // Floats that a pass of this model needs, without making one.
+  static std::size_t floats(const FusedModel& model);
+
+ private:
+  // Kept by one block between the way there and the way back. In the last block only the cls rows have an x1 and what
+  // follows it.
+  struct Block {
+    Buffer x, n1, mean1, scale1;
+    Buffer qkv, raw, logits, weights, heads;
+    Buffer x1, n2, mean2, scale2, h, slope;
+    Buffer attention_noise, mlp_noise;
+  };
+
+  const FusedBlock& slots(int layer) const { return model_.blocks[static_cast<std::size_t>(layer)]; }
+  Block& block(int layer) { return blocks_[static_cast<std::size_t>(layer)]; }
+  HeadRules head_rules(int layer) const;
+  // Where the logits go: to memory of their own when the way back needs them, else where the weights will stand.
+  float* kept_logits(int layer) { return model_.keeps_logits ? block(layer).logits.data() : block(layer).weights.data(); }
+  NormShape norm_shape(std::size_t rows) const;
+  bool only_cls(int layer) const { return layer == model_.last(); }
+  std::size_t rows_of(int layer) const { return only_cls(layer) ? count_ : rows_; }
+  // x, or its cls rows in the last block.
+  MatrixA residual(int layer);
+
+  void embed(const Batch& batch, SampleRange samples);
+  void draw_noise(int layer);
+  void draw_mask(const std::string& dropout, const std::string& path, double path_rate, bool cls_only, float* mask);
+  void attention_forward(int layer);
+  void last_attention_forward(int layer);
+  void absorbed_forward(int layer);
+  void branches_forward(int layer, float* out);
+
+  void branches_backward(int layer, float* gradient);
+  void attention_backward(int layer, float* gradient);
+  void last_attention_backward(int layer, float* gradient);
+  void absorbed_backward(int layer, float* gradient);
+  void embed_backward(float* gradient);
+  void add_weight_gradient(const Slot& weight, const Slot& bias, MatrixA dy, MatrixA x, std::size_t rows,
+                           float* gradient);
+  void heads_normalise(int layer, MatrixA from, std::size_t rows, bool keys, float* to, std::size_t to_stride);
+  void heads_normalise_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g, float* gradient);
+
+  const FusedModel& model_;
+  const FusedWeights& weights_;
+  std::vector<Block> blocks_;
+  std::size_t first_ = 0, count_ = 0, rows_ = 0;
+  std::int64_t noise_step_ = -1;
+
+  Buffer inputs_, embed_noise_;
+  Buffer x_last_, n_last_, mean_last_, scale_last_, logits_, d_logits_;
+  Buffer cls_q_, cls_raw_, u_, z_, logit_offsets_;
+  Buffer dx_, dn_, dqkv_, dh_, d_heads_, dy_;
+  Buffer cls_dx_, cls_dq_, du_, dz_, weight_offsets_, d_logit_sums_;
+  Buffer scratch_;
+};
+
+}  // namespace eureka

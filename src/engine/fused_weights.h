@@ -1,0 +1,50 @@
+// What all threads read during a step: the weights, packed for the products, and small tables made of them. Made anew from
+// the flat values before every step.
+#pragma once
+
+#include "engine/fused_model.h"
+#include "kernels/gemm.h"
+
+namespace eureka {
+
+class FusedWeights {
+ public:
+  explicit FusedWeights(const FusedModel& model);
+
+  // multiple: of a fixed or scheduled attention scale.
+  void pack_from(const float* values, double multiple);
+
+  struct Block {
+    // Factors of x W^T (forward) and of dy W (back). Queries, keys and values lie side by side in padded columns.
+    Buffer qkv, qkv_back, qkv_bias;
+    Buffer proj, proj_back, fc1, fc1_back, fc2, fc2_back;
+    std::vector<float> multiples;  // of 1/sqrt(head width), per head
+    std::vector<float> factors;    // of QK-norm, per head
+  };
+
+  const float* values() const { return values_; }
+  const float* at(const Slot& slot) const { return values_ + slot.offset; }
+  const Block& block(int layer) const { return blocks_[static_cast<std::size_t>(layer)]; }
+
+  MatrixB embed() const { return MatrixB::packed(embed_.data(), model_.inputs); }
+  MatrixB head() const { return MatrixB::packed(head_.data(), model_.width); }
+  MatrixB head_back() const { return MatrixB::packed(head_back_.data(), model_.classes); }
+  // Columns of the joint projection from `part` on: 0 queries, 1 keys, 2 values.
+  MatrixB qkv(int layer, std::size_t part) const;
+  MatrixB qkv_back(int layer, std::size_t part) const;
+  // tokens x width: embedding bias plus position; the cls token plus its position in row 0.
+  const float* table() const { return table_.data(); }
+
+  std::size_t floats() const;
+
+ private:
+  void pack_block(int layer, double multiple);
+
+  const FusedModel& model_;
+  const float* values_ = nullptr;
+  std::vector<Block> blocks_;
+  Buffer embed_, head_, head_back_, table_;
+  std::vector<float> fixed_positions_;
+};
+
+}  // namespace eureka

@@ -1,0 +1,64 @@
+// Attention of a few samples, there and back: the products of queries, keys and values with a row rule between them.
+#pragma once
+
+#include "kernels/attention_rows.h"
+#include "kernels/gemm.h"
+
+namespace eureka {
+
+struct AttentionShape {
+  std::size_t samples;
+  std::size_t queries;  // per sample
+  std::size_t keys;     // per sample
+  std::size_t heads;
+  std::size_t head_width;
+
+  std::size_t weight_stride() const { return round_up(keys); }
+  // Floats of all weights: samples x heads x queries rows.
+  std::size_t weight_floats() const { return samples * heads * queries * weight_stride(); }
+  // Floats of scratch memory the functions below need, whatever the number of samples.
+  std::size_t scratch_floats() const {
+    return (head_width + (queries > heads ? queries : heads)) * row_stride(keys) + kPanel;
+  }
+};
+
+struct HeadRules {
+  RowRule row;
+  const float* multiples;  // of 1/sqrt(head width), one per head
+  bool learned = false;    // somebody wants the gradient by the multiples
+};
+
+// out = weights(q k^T) v. Rows of q, k, v and out are tokens; heads lie side by side in a row. `logits` is kept for the
+// way back where the rule needs it; else it may be `weights` itself.
+void attention(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v, float* logits,
+               float* weights, MatrixC out, float* scratch);
+
+// Gradients by q, k, v from d_out, and by ln(multiple) of every head (added).
+void attention_backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v,
+                        const float* logits, const float* weights, MatrixA d_out, MatrixC dq, MatrixC dk, MatrixC dv,
+                        float* d_log_multiples, float* scratch);
+
+// Attention of one query per sample (the cls token) with the key and value projections absorbed: with u = W_K^T q and
+// z = sum of weights * token, logits are u.token and the head's output is W_V z. No key or value is ever formed.
+// u, z, du, dz: samples x heads rows of `width`; tokens, d_tokens: samples x keys rows of `width`.
+struct AbsorbedShape {
+  std::size_t samples;
+  std::size_t keys;
+  std::size_t heads;
+  std::size_t width;  // of a token
+
+  std::size_t weight_stride() const { return round_up(keys); }
+};
+
+// logit_offsets (q.b_K per sample and head): nullptr for none.
+void absorbed_attention(const AbsorbedShape& shape, const HeadRules& rule, MatrixA u, MatrixA tokens,
+                        const float* logit_offsets, float* logits, float* weights, MatrixC z);
+
+// weight_offsets (d_out.b_V per sample and head): nullptr for none. d_logit_sums: sum over keys of d logits, per sample and
+// head, nullptr if not wanted. Overwrites du and d_tokens.
+void absorbed_attention_backward(const AbsorbedShape& shape, const HeadRules& rule, MatrixA u, MatrixA tokens,
+                                 const float* logits, const float* weights, MatrixA dz, const float* weight_offsets,
+                                 MatrixC du, MatrixC d_tokens, float* d_logit_sums, float* d_log_multiples,
+                                 float* scratch);
+
+}  // namespace eureka

@@ -1,0 +1,133 @@
+#include "kernels/elementwise.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/elementwise.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.
+#include "kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace eureka::HWY_NAMESPACE {
+namespace {
+
+void column_sums(const float* x, std::size_t rows, std::size_t columns, std::size_t stride, float* sums) {
+  const FloatTag d;
+  std::size_t c = 0;
+  // Four vectors at a time: independent chains, and each row is read a cache line or two at once.
+  for (; c + 3 * kLanes < columns; c += 4 * kLanes) {
+    const float* from = x + c;
+    FloatVec s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+    for (std::size_t row = 0; row < rows; ++row, from += stride) {
+      s0 = hn::Add(s0, hn::LoadU(d, from));
+      s1 = hn::Add(s1, hn::LoadU(d, from + kLanes));
+      s2 = hn::Add(s2, hn::LoadU(d, from + 2 * kLanes));
+      s3 = hn::Add(s3, hn::LoadU(d, from + 3 * kLanes));
+    }
+    hn::StoreU(hn::Add(s0, hn::LoadU(d, sums + c)), d, sums + c);
+    hn::StoreU(hn::Add(s1, hn::LoadU(d, sums + c + kLanes)), d, sums + c + kLanes);
+    hn::StoreU(hn::Add(s2, hn::LoadU(d, sums + c + 2 * kLanes)), d, sums + c + 2 * kLanes);
+    hn::StoreU(hn::Add(s3, hn::LoadU(d, sums + c + 3 * kLanes)), d, sums + c + 3 * kLanes);
+  }
+  for (; c < columns; c += kLanes) {
+    FloatVec s = hn::Zero(d);
+    for (std::size_t row = 0; row < rows; ++row) s = hn::Add(s, hn::LoadU(d, x + row * stride + c));
+    hn::StoreU(hn::Add(s, hn::LoadU(d, sums + c)), d, sums + c);
+  }
+}
+
+void add_vectors(const float* from, std::size_t count, float* to) {
+  const FloatTag d;
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) hn::StoreU(hn::Add(hn::LoadU(d, from + i), hn::LoadU(d, to + i)), d, to + i);
+  for (; i < count; ++i) to[i] += from[i];
+}
+
+void multiply_matrices(std::size_t rows, std::size_t columns, const float* a, std::size_t a_stride, const float* b,
+                       std::size_t b_stride, float* c, std::size_t c_stride) {
+  const FloatTag d;
+  for (std::size_t row = 0; row < rows; ++row, a += a_stride, b += b_stride, c += c_stride)
+    for (std::size_t i = 0; i < columns; i += kLanes)
+      hn::StoreU(hn::Mul(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, c + i);
+}
+
+double sum_parts_now(float* const* parts, std::size_t count, std::size_t begin, std::size_t end) {
+  const FloatTag d;
+  FloatVec square = hn::Zero(d);
+  for (std::size_t i = begin; i < end; i += kLanes) {
+    for (std::size_t step = 1; step < count; step *= 2) {
+      for (std::size_t p = 0; p + step < count; p += 2 * step) {
+        hn::StoreU(hn::Add(hn::LoadU(d, parts[p] + i), hn::LoadU(d, parts[p + step] + i)), d, parts[p] + i);
+        hn::StoreU(hn::Zero(d), d, parts[p + step] + i);
+      }
+    }
+    const FloatVec x = hn::LoadU(d, parts[0] + i);
+    square = hn::MulAdd(x, x, square);
+  }
+  return static_cast<double>(sum_of(square));
+}
+
+SampleLoss cross_entropy_now(const float* logits, std::size_t classes, std::size_t padded, std::int64_t label,
+                             double smoothing, double weight, float* d_logits) {
+  const FloatTag d;
+  std::size_t best = 0;
+  double logit_sum = 0;
+  for (std::size_t c = 0; c < classes; ++c) {
+    if (logits[c] > logits[best]) best = c;
+    logit_sum += static_cast<double>(logits[c]);
+  }
+  const FloatVec top = hn::Set(d, logits[best]);
+  double total = 0;
+  for (std::size_t c = 0; c < classes; c += kLanes) {
+    const FloatMask valid = hn::FirstN(d, classes - c);
+    const FloatVec e = hn::IfThenElseZero(valid, exp_of(hn::Sub(hn::LoadU(d, logits + c), top)));
+    hn::StoreU(e, d, d_logits + c);
+    total += static_cast<double>(sum_of(e));
+  }
+  const double log_total = std::log(total) + static_cast<double>(logits[best]);
+  const auto count = static_cast<double>(classes);
+  const double plain = log_total - static_cast<double>(logits[label]);
+  const double uniform = log_total - logit_sum / count;
+  const auto probability = static_cast<float>(weight / total);
+  const auto share = static_cast<float>(weight * smoothing / count);
+  for (std::size_t c = 0; c < padded; ++c) d_logits[c] = c < classes ? d_logits[c] * probability - share : 0.0F;
+  d_logits[label] -= static_cast<float>(weight * (1 - smoothing));
+  return {(1 - smoothing) * plain + smoothing * uniform, plain, best == static_cast<std::size_t>(label)};
+}
+
+}  // namespace
+}  // namespace eureka::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace eureka {
+
+HWY_EXPORT(column_sums);
+HWY_EXPORT(add_vectors);
+HWY_EXPORT(multiply_matrices);
+HWY_EXPORT(sum_parts_now);
+HWY_EXPORT(cross_entropy_now);
+
+void add_column_sums(const float* x, std::size_t rows, std::size_t columns, std::size_t stride, float* sums) {
+  HWY_DYNAMIC_DISPATCH(column_sums)(x, rows, columns, stride, sums);
+}
+
+void add_to(const float* from, std::size_t count, float* to) { HWY_DYNAMIC_DISPATCH(add_vectors)(from, count, to); }
+
+void multiply_elements(std::size_t rows, std::size_t columns, const float* a, std::size_t a_stride, const float* b,
+                       std::size_t b_stride, float* c, std::size_t c_stride) {
+  HWY_DYNAMIC_DISPATCH(multiply_matrices)(rows, columns, a, a_stride, b, b_stride, c, c_stride);
+}
+
+double sum_parts(float* const* parts, std::size_t count, std::size_t begin, std::size_t end) {
+  return HWY_DYNAMIC_DISPATCH(sum_parts_now)(parts, count, begin, end);
+}
+
+SampleLoss cross_entropy(const float* logits, std::size_t classes, std::size_t padded, std::int64_t label,
+                         double smoothing, double weight, float* d_logits) {
+  return HWY_DYNAMIC_DISPATCH(cross_entropy_now)(logits, classes, padded, label, smoothing, weight, d_logits);
+}
+
+}  // namespace eureka
+#endif

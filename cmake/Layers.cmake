@@ -19,8 +19,9 @@ endfunction()
 # `make test` by their label.
 #
 #   eureka_tests(io LABEL unit LIBRARIES eureka_io)
+#   eureka_tests(nn LABEL unit LIBRARIES eureka_torch WHOLE)       one entry for all: loading torch for each costs more than the test
 function(eureka_tests name)
-  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE" "LABEL;TIMEOUT" "LIBRARIES" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -40,7 +41,12 @@ function(eureka_tests name)
     add_executable(${target} ${${kind}})
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(${target} PRIVATE eureka_flags ${ARG_LIBRARIES} GTest::gtest_main GTest::gmock)
-    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-                         PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
+    if(ARG_WHOLE)
+      add_test(NAME ${target} COMMAND ${target})
+      set_tests_properties(${target} PROPERTIES LABELS ${label} TIMEOUT 600)
+    else()
+      gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                           PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
+    endif()
   endforeach()
 endfunction()

@@ -11,7 +11,7 @@ help:
 	@echo "make demo    install what is missing, build, run the first study and print its table"
 	@echo "make test    install what is missing, build, run the tests (make test-all: the slow ones too)"
 	@echo "make build   leaves the program at build/eureka"
-	@echo "make bench   speed of the parts"
+	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
 	@echo "make lint    formatting, layers, clang-tidy;  make format  puts the formatting right"
 
@@ -43,7 +43,10 @@ asan: deps
 	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -j $(JOBS) -LE slow
 
 bench: build
-	build/eureka_bench
+	@scripts/install-packages python3-torch
+	build/eureka bench --against-pytorch
+	build/eureka_kernels_bench
+	build/eureka_parts_bench
 
 lint: build
 	@scripts/install-packages $(LINT_PACKAGES)

@@ -21,4 +21,9 @@ namespace declarations {
 std::span<const EmbeddedFile> files();
 }
 
+// bench/pytorch_reference.py, run by `eureka bench --against-pytorch`.
+namespace pytorch {
+std::span<const EmbeddedFile> files();
+}
+
 }  // namespace eureka

@@ -51,6 +51,7 @@ int run(int argc, char** argv) {
   add_study(app, chosen);
   add_detect(app, chosen);
   add_list(app, chosen);
+  add_bench(app, chosen);
   add_doctor(app, chosen);
   try {
     app.parse(argc, argv);

@@ -35,9 +35,10 @@ const EngineConfig& checked(const EngineConfig& config) {
   return config;
 }
 
-void refuse_too_large(const FusedModel& model, std::size_t packed_floats, std::size_t threads) {
-  const double floats = static_cast<double>(FusedPass::floats(model)) * static_cast<double>(threads) +
-                        static_cast<double>(model.floats) * (3.0 + kMostGroups) + static_cast<double>(packed_floats);
+// Passes the model on if its buffers fit into this machine: weights, their two packed forms, gradients, optimiser.
+FusedModel fitting(FusedModel model, int threads) {
+  const double floats = static_cast<double>(FusedPass::floats(model)) * threads +
+                        static_cast<double>(model.floats) * (5.0 + kMostGroups);
   const double bytes = floats * sizeof(float);
   const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
   if (bytes > memory)
@@ -45,6 +46,7 @@ void refuse_too_large(const FusedModel& model, std::size_t packed_floats, std::s
                 fmt::format("this model needs {:.1f} GB of memory, this machine has {:.1f} GB", bytes / 1e9,
                             memory / 1e9),
                 {}, "make model.width or model.depth smaller");
+  return model;
 }
 
 }  // namespace
@@ -59,11 +61,10 @@ std::optional<std::string> why_not_fused(const EngineConfig& config) {
 
 FusedEngine::FusedEngine(const EngineConfig& config)
     : config_(checked(config)),
-      model_(config),
+      model_(fitting(FusedModel(config), config.threads)),
       weights_(model_),
       pool_(static_cast<std::size_t>(std::max(1, config.threads))),
       values_(model_.floats) {
-  refuse_too_large(model_, weights_.floats(), pool_.threads());
   for (std::size_t thread = 0; thread < pool_.threads(); ++thread)
     passes_.push_back(std::make_unique<FusedPass>(model_, weights_));
   for (std::size_t i = 0; i < model_.specs.size(); ++i) {
@@ -124,8 +125,9 @@ double FusedEngine::sum_gradients() {
 }
 
 StepResult FusedEngine::compute_gradients(const Batch& batch, std::int64_t step) {
-  // A test may ask twice without an update in between.
-  if (!gradients_.empty()) std::memset(gradients_[0].data(), 0, model_.floats * sizeof(float));
+  // An update leaves zeros behind; a caller who asks twice without one does not.
+  if (gradients_pending_) std::memset(gradients_[0].data(), 0, model_.floats * sizeof(float));
+  gradients_pending_ = true;
   pass_over(batch, step, true);
   StepResult result;
   for (const SampleLoss& sample : losses_) {
@@ -158,6 +160,7 @@ Evaluation FusedEngine::evaluate(const Batch& batch, std::int64_t step) {
 }
 
 void FusedEngine::update(double lr, std::int64_t step, double gradient_scale) {
+  gradients_pending_ = false;
   pool_.run(model_.slots.size(), [&](std::size_t i, std::size_t) {
     update_part(i, model_.slots[i].offset, model_.slots[i].offset + model_.slots[i].floats(), lr, step, gradient_scale);
   });

@@ -57,6 +57,7 @@ class FusedEngine final : public Engine {
   Buffer values_;
   std::vector<StateVector> state_;
   std::vector<Buffer> gradients_;  // one per group of samples; the first receives the sum
+  bool gradients_pending_ = false;  // the first gradient holds a sum that no update has used
   std::vector<SampleLoss> losses_;
   std::vector<float*> parts_;
   std::vector<double> squares_;

@@ -95,12 +95,4 @@ void FusedWeights::pack_block(int layer, double multiple) {
   }
 }
 
-std::size_t FusedWeights::floats() const {
-  std::size_t total = embed_.size() + head_.size() + head_back_.size() + table_.size();
-  for (const Block& b : blocks_)
-    total += b.qkv.size() + b.qkv_back.size() + b.proj.size() + b.proj_back.size() + b.fc1.size() + b.fc1_back.size() +
-             b.fc2.size() + b.fc2_back.size();
-  return total;
-}
-
 }  // namespace eureka

@@ -35,8 +35,6 @@ class FusedWeights {
   // tokens x width: embedding bias plus position; the cls token plus its position in row 0.
   const float* table() const { return table_.data(); }
 
-  std::size_t floats() const;
-
  private:
   void pack_block(int layer, double multiple);
 

@@ -15,10 +15,31 @@ namespace {
 HWY_INLINE void transpose(MatrixA from, std::size_t rows, std::size_t columns, float* HWY_RESTRICT to,
                           std::size_t to_stride) {
   const std::size_t padded = (rows + kLanes - 1) / kLanes * kLanes;
-  for (std::size_t row = 0; row < rows; ++row)
-    for (std::size_t c = 0; c < columns; ++c) to[c * to_stride + row] = from.data[row * from.stride + c];
-  for (std::size_t row = rows; row < padded; ++row)
-    for (std::size_t c = 0; c < columns; ++c) to[c * to_stride + row] = 0;
+  std::size_t row = 0;
+#if HWY_TARGET != HWY_SCALAR
+  // Squares of four by four in registers.
+  const hn::Full128<float> d;
+  const hn::Full128<double> d2;
+  for (; row + 4 <= rows && columns % 4 == 0; row += 4) {
+    const float* r = from.data + row * from.stride;
+    for (std::size_t c = 0; c < columns; c += 4) {
+      const auto r0 = hn::LoadU(d, r + c), r1 = hn::LoadU(d, r + from.stride + c);
+      const auto r2 = hn::LoadU(d, r + 2 * from.stride + c), r3 = hn::LoadU(d, r + 3 * from.stride + c);
+      const auto low01 = hn::BitCast(d2, hn::InterleaveLower(d, r0, r1));
+      const auto low23 = hn::BitCast(d2, hn::InterleaveLower(d, r2, r3));
+      const auto high01 = hn::BitCast(d2, hn::InterleaveUpper(d, r0, r1));
+      const auto high23 = hn::BitCast(d2, hn::InterleaveUpper(d, r2, r3));
+      float* t = to + c * to_stride + row;
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, low01, low23)), d, t);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, low01, low23)), d, t + to_stride);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, high01, high23)), d, t + 2 * to_stride);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, high01, high23)), d, t + 3 * to_stride);
+    }
+  }
+#endif
+  for (; row < padded; ++row)
+    for (std::size_t c = 0; c < columns; ++c)
+      to[c * to_stride + row] = row < rows ? from.data[row * from.stride + c] : 0.0F;
 }
 
 // c = x y^T per head: through a transposed copy of y, or row by row when x has few rows.

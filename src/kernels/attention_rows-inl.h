@@ -14,12 +14,31 @@
 HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
 
-// Which keys of the vector at `key` exist and are visible.
-HWY_INLINE FloatMask seen(const AttentionRow& row, std::size_t key) {
+// Vectors of keys that all exist and are visible, and vectors of which some are not.
+struct ShowAll {
+  HWY_INLINE FloatVec or_zero(FloatVec x) const { return x; }
+  HWY_INLINE FloatVec or_else(FloatVec x, FloatVec) const { return x; }
+};
+struct ShowSome {
+  FloatMask shown;
+  HWY_INLINE FloatVec or_zero(FloatVec x) const { return hn::IfThenElseZero(shown, x); }
+  HWY_INLINE FloatVec or_else(FloatVec x, FloatVec otherwise) const { return hn::IfThenElse(shown, x, otherwise); }
+};
+
+// action(key, show) for every vector of keys.
+template <class Action>
+HWY_INLINE void for_keys(const AttentionRow& row, const Action& action) {
   const FloatTag d;
-  const FloatMask exists = hn::FirstN(d, row.keys - key);
-  if (row.visible == nullptr) return exists;
-  return hn::And(exists, hn::Ne(hn::LoadU(d, row.visible + key), hn::Zero(d)));
+  std::size_t key = 0;
+  if (row.visible == nullptr) {
+    for (; key + kLanes <= row.keys; key += kLanes) action(key, ShowAll());
+    if (key < row.keys) action(key, ShowSome{hn::FirstN(d, row.keys - key)});
+    return;
+  }
+  for (; key < row.keys; key += kLanes) {
+    const FloatMask visible = hn::Ne(hn::LoadU(d, row.visible + key), hn::Zero(d));
+    action(key, ShowSome{hn::And(hn::FirstN(d, row.keys - key), visible)});
+  }
 }
 
 HWY_INLINE float visible_keys(const AttentionRow& row) {
@@ -29,41 +48,76 @@ HWY_INLINE float visible_keys(const AttentionRow& row) {
   return count > 1 ? count : 1;
 }
 
+// Rows of at most four vectors stay in registers.
+template <std::size_t kVectors>
+HWY_INLINE void short_softmax(const AttentionRow& row, float scale, float offset) {
+  const FloatTag d;
+  const FloatVec s = hn::Set(d, scale), o = hn::Set(d, offset);
+  const ShowSome last{hn::FirstN(d, row.keys - (kVectors - 1) * kLanes)};
+  FloatVec z[kVectors];
+  for (std::size_t i = 0; i < kVectors; ++i) z[i] = hn::Mul(hn::Sub(hn::LoadU(d, row.logits + i * kLanes), o), s);
+  z[kVectors - 1] = last.or_else(z[kVectors - 1], hn::Set(d, -1e30F));
+  FloatVec top = z[0];
+  for (std::size_t i = 1; i < kVectors; ++i) top = hn::Max(top, z[i]);
+  top = hn::MaxOfLanes(d, top);
+  for (std::size_t i = 0; i < kVectors; ++i) z[i] = exp_of(hn::Sub(z[i], top));
+  z[kVectors - 1] = last.or_zero(z[kVectors - 1]);
+  FloatVec sum = z[0];
+  for (std::size_t i = 1; i < kVectors; ++i) sum = hn::Add(sum, z[i]);
+  const FloatVec share = hn::Div(hn::Set(d, 1.0F), hn::SumOfLanes(d, sum));
+  for (std::size_t i = 0; i < kVectors; ++i) hn::StoreU(hn::Mul(z[i], share), d, row.weights + i * kLanes);
+}
+
 // weights = softmax(scale * (logits - offset)) over the visible keys.
 HWY_INLINE void softmax_of(const AttentionRow& row, float scale, float offset) {
   const FloatTag d;
-  constexpr float kHidden = -1e30F;
-  const FloatVec s = hn::Set(d, scale), o = hn::Set(d, offset);
-  FloatVec top = hn::Set(d, kHidden);
-  for (std::size_t key = 0; key < row.keys; key += kLanes) {
-    const FloatVec z = hn::Mul(hn::Sub(hn::LoadU(d, row.logits + key), o), s);
-    const FloatVec shown = hn::IfThenElse(seen(row, key), z, hn::Set(d, kHidden));
-    top = hn::Max(top, shown);
-    hn::StoreU(shown, d, row.weights + key);
+  if (row.visible == nullptr) {
+    if (row.keys <= kLanes) return short_softmax<1>(row, scale, offset);
+    if (row.keys <= 2 * kLanes) return short_softmax<2>(row, scale, offset);
+    if (row.keys <= 3 * kLanes) return short_softmax<3>(row, scale, offset);
+    if (row.keys <= 4 * kLanes) return short_softmax<4>(row, scale, offset);
   }
-  const FloatVec highest = hn::Set(d, max_of(top));
+  const FloatVec s = hn::Set(d, scale), o = hn::Set(d, offset), hidden = hn::Set(d, -1e30F);
+  FloatVec top = hidden;
+  for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+    top = hn::Max(top, show.or_else(hn::Mul(hn::Sub(hn::LoadU(d, row.logits + key), o), s), hidden));
+  });
+  top = hn::MaxOfLanes(d, top);
   FloatVec sum = hn::Zero(d);
-  for (std::size_t key = 0; key < row.keys; key += kLanes) {
-    const FloatVec e =
-        hn::IfThenElseZero(seen(row, key), exp_of(hn::Sub(hn::LoadU(d, row.weights + key), highest)));
+  for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+    const FloatVec z = hn::Mul(hn::Sub(hn::LoadU(d, row.logits + key), o), s);
+    const FloatVec e = show.or_zero(exp_of(hn::Sub(z, top)));
     sum = hn::Add(sum, e);
     hn::StoreU(e, d, row.weights + key);
-  }
+  });
   const float total = sum_of(sum);
   const FloatVec share = hn::Set(d, total > 0 ? 1.0F / total : 0.0F);
   for (std::size_t key = 0; key < row.keys; key += kLanes)
     hn::StoreU(hn::Mul(hn::LoadU(d, row.weights + key), share), d, row.weights + key);
 }
 
-// sum of weights * gradient: what a softmax takes off every gradient.
-HWY_INLINE FloatVec mean_gradient(const AttentionRow& row, const float* gradient) {
+// The way back through a softmax of scale * logits, in place. Weights are 0 where a key is hidden or does not exist.
+HWY_INLINE void softmax_gradient(const AttentionRow& row, float scale, float* g) {
   const FloatTag d;
   FloatVec sum = hn::Zero(d);
+  for (std::size_t key = 0; key < row.keys; key += kLanes)
+    sum = hn::MulAdd(hn::LoadU(d, row.weights + key), hn::LoadU(d, g + key), sum);
+  const FloatVec mean = hn::SumOfLanes(d, sum), s = hn::Set(d, scale);
   for (std::size_t key = 0; key < row.keys; key += kLanes) {
-    const FloatVec w = hn::IfThenElseZero(hn::FirstN(d, row.keys - key), hn::LoadU(d, row.weights + key));
-    sum = hn::MulAdd(w, hn::LoadU(d, gradient + key), sum);
+    const FloatVec w = hn::Mul(s, hn::LoadU(d, row.weights + key));
+    hn::StoreU(hn::Mul(w, hn::Sub(hn::LoadU(d, g + key), mean)), d, g + key);
   }
-  return hn::Set(d, sum_of(sum));
+}
+
+// Sum over keys of gradient * (logit - offset); gradients are 0 where there is no key.
+HWY_INLINE float along_logits(const AttentionRow& row, const float* g, float offset) {
+  const FloatTag d;
+  const FloatVec o = hn::Set(d, offset);
+  FloatVec sum = hn::Zero(d);
+  for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+    sum = hn::MulAdd(hn::LoadU(d, g + key), show.or_zero(hn::Sub(hn::LoadU(d, row.logits + key), o)), sum);
+  });
+  return sum_of(sum);
 }
 
 struct SoftmaxRow {
@@ -71,17 +125,8 @@ struct SoftmaxRow {
     softmax_of(row, row.multiple * rule.inverse_root_width, 0);
   }
   static HWY_INLINE float gradient(const RowRule& rule, const AttentionRow& row, float* g, bool learned) {
-    const FloatTag d;
-    const FloatVec scale = hn::Set(d, row.multiple * rule.inverse_root_width);
-    const FloatVec mean = mean_gradient(row, g);
-    FloatVec by_scale = hn::Zero(d);
-    for (std::size_t key = 0; key < row.keys; key += kLanes) {
-      const FloatVec w = hn::IfThenElseZero(seen(row, key), hn::LoadU(d, row.weights + key));
-      const FloatVec ds = hn::Mul(scale, hn::Mul(w, hn::Sub(hn::LoadU(d, g + key), mean)));
-      if (learned) by_scale = hn::MulAdd(ds, hn::LoadU(d, row.logits + key), by_scale);
-      hn::StoreU(ds, d, g + key);
-    }
-    return learned ? sum_of(by_scale) : 0.0F;
+    softmax_gradient(row, row.multiple * rule.inverse_root_width, g);
+    return learned ? along_logits(row, g, 0) : 0.0F;
   }
 };
 
@@ -95,16 +140,16 @@ struct NormSoftmaxRow {
     const FloatTag d;
     Spread result{};
     result.keys = visible_keys(row);
-    FloatVec sum = hn::Zero(d);
-    for (std::size_t key = 0; key < row.keys; key += kLanes)
-      sum = hn::Add(sum, hn::IfThenElseZero(seen(row, key), hn::LoadU(d, row.logits + key)));
+    FloatVec sum = hn::Zero(d), square = hn::Zero(d);
+    for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+      sum = hn::Add(sum, show.or_zero(hn::LoadU(d, row.logits + key)));
+    });
     result.mean = sum_of(sum) / result.keys;
     const FloatVec mean = hn::Set(d, result.mean);
-    FloatVec square = hn::Zero(d);
-    for (std::size_t key = 0; key < row.keys; key += kLanes) {
-      const FloatVec c = hn::IfThenElseZero(seen(row, key), hn::Sub(hn::LoadU(d, row.logits + key), mean));
+    for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+      const FloatVec c = show.or_zero(hn::Sub(hn::LoadU(d, row.logits + key), mean));
       square = hn::MulAdd(c, c, square);
-    }
+    });
     const float variance = sum_of(square) / result.keys + rule.epsilon;
     result.deviation = rule.by_variance ? variance : __builtin_sqrtf(variance);
     const float bound = 1 / rule.inverse_root_width;
@@ -121,26 +166,17 @@ struct NormSoftmaxRow {
   static HWY_INLINE float gradient(const RowRule& rule, const AttentionRow& row, float* g, bool) {
     const FloatTag d;
     const Spread s = spread(rule, row);
-    const FloatVec mean = mean_gradient(row, g);
-    const FloatVec scale = hn::Set(d, row.multiple / s.divisor), centre = hn::Set(d, s.mean);
-    FloatVec along = hn::Zero(d);  // sum of dz z, z = multiple * (logit - mean) / divisor
-    for (std::size_t key = 0; key < row.keys; key += kLanes) {
-      const FloatVec w = hn::IfThenElseZero(seen(row, key), hn::LoadU(d, row.weights + key));
-      const FloatVec dz = hn::Mul(scale, hn::Mul(w, hn::Sub(hn::LoadU(d, g + key), mean)));
-      along = hn::MulAdd(dz, hn::Sub(hn::LoadU(d, row.logits + key), centre), along);
-      hn::StoreU(dz, d, g + key);
-    }
-    const float by_multiple = sum_of(along);
-    if (!s.bounded) {
-      // Through the divisor; its own gradient has mean zero, as the softmax part has.
-      const float by_divisor = -by_multiple / s.divisor;
-      const float by_variance = rule.by_variance ? by_divisor : by_divisor / (2 * s.deviation);
-      const FloatVec slope = hn::Set(d, 2 * by_variance / s.keys);
-      for (std::size_t key = 0; key < row.keys; key += kLanes) {
-        const FloatVec c = hn::IfThenElseZero(seen(row, key), hn::Sub(hn::LoadU(d, row.logits + key), centre));
-        hn::StoreU(hn::MulAdd(slope, c, hn::LoadU(d, g + key)), d, g + key);
-      }
-    }
+    softmax_gradient(row, row.multiple / s.divisor, g);
+    const float by_multiple = along_logits(row, g, s.mean);
+    if (s.bounded) return by_multiple;
+    // Through the divisor; its own gradient has mean zero, as the softmax part has.
+    const float by_divisor = -by_multiple / s.divisor;
+    const float by_variance = rule.by_variance ? by_divisor : by_divisor / (2 * s.deviation);
+    const FloatVec slope = hn::Set(d, 2 * by_variance / s.keys), centre = hn::Set(d, s.mean);
+    for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+      const FloatVec c = show.or_zero(hn::Sub(hn::LoadU(d, row.logits + key), centre));
+      hn::StoreU(hn::MulAdd(slope, c, hn::LoadU(d, g + key)), d, g + key);
+    });
     return by_multiple;
   }
 };
@@ -151,22 +187,19 @@ struct SigmoidRow {
     const FloatVec scale = hn::Set(d, -row.multiple * rule.inverse_root_width);
     const FloatVec shift = hn::Set(d, rule.log_keys_bias ? std::log(visible_keys(row)) : 0.0F);
     const FloatVec one = hn::Set(d, 1.0F);
-    for (std::size_t key = 0; key < row.keys; key += kLanes) {
+    for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
       const FloatVec e = exp_of(hn::MulAdd(hn::LoadU(d, row.logits + key), scale, shift));
-      hn::StoreU(hn::IfThenElseZero(seen(row, key), hn::Div(one, hn::Add(one, e))), d, row.weights + key);
-    }
+      hn::StoreU(show.or_zero(hn::Div(one, hn::Add(one, e))), d, row.weights + key);
+    });
   }
   static HWY_INLINE float gradient(const RowRule& rule, const AttentionRow& row, float* g, bool learned) {
     const FloatTag d;
     const FloatVec scale = hn::Set(d, row.multiple * rule.inverse_root_width);
-    FloatVec by_scale = hn::Zero(d);
     for (std::size_t key = 0; key < row.keys; key += kLanes) {
-      const FloatVec w = hn::IfThenElseZero(seen(row, key), hn::LoadU(d, row.weights + key));
-      const FloatVec ds = hn::Mul(hn::Mul(scale, hn::LoadU(d, g + key)), hn::NegMulAdd(w, w, w));
-      if (learned) by_scale = hn::MulAdd(ds, hn::LoadU(d, row.logits + key), by_scale);
-      hn::StoreU(ds, d, g + key);
+      const FloatVec w = hn::LoadU(d, row.weights + key);
+      hn::StoreU(hn::Mul(hn::Mul(scale, hn::LoadU(d, g + key)), hn::NegMulAdd(w, w, w)), d, g + key);
     }
-    return learned ? sum_of(by_scale) : 0.0F;
+    return learned ? along_logits(row, g, 0) : 0.0F;
   }
 };
 
@@ -175,22 +208,19 @@ struct LinearRow {
     const float plain = row.multiple * rule.inverse_root_width;
     return rule.mean ? plain / visible_keys(row) : plain;
   }
-  static HWY_INLINE void weights(const RowRule& rule, const AttentionRow& row) {
+  static HWY_INLINE void times_scale(const RowRule& rule, const AttentionRow& row, const float* from, float* to) {
     const FloatTag d;
     const FloatVec s = hn::Set(d, scale(rule, row));
-    for (std::size_t key = 0; key < row.keys; key += kLanes)
-      hn::StoreU(hn::IfThenElseZero(seen(row, key), hn::Mul(s, hn::LoadU(d, row.logits + key))), d, row.weights + key);
+    for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+      hn::StoreU(show.or_zero(hn::Mul(s, hn::LoadU(d, from + key))), d, to + key);
+    });
+  }
+  static HWY_INLINE void weights(const RowRule& rule, const AttentionRow& row) {
+    times_scale(rule, row, row.logits, row.weights);
   }
   static HWY_INLINE float gradient(const RowRule& rule, const AttentionRow& row, float* g, bool learned) {
-    const FloatTag d;
-    const FloatVec s = hn::Set(d, scale(rule, row));
-    FloatVec by_scale = hn::Zero(d);
-    for (std::size_t key = 0; key < row.keys; key += kLanes) {
-      const FloatVec ds = hn::IfThenElseZero(seen(row, key), hn::Mul(s, hn::LoadU(d, g + key)));
-      if (learned) by_scale = hn::MulAdd(ds, hn::LoadU(d, row.logits + key), by_scale);
-      hn::StoreU(ds, d, g + key);
-    }
-    return learned ? sum_of(by_scale) : 0.0F;
+    times_scale(rule, row, g, g);
+    return learned ? along_logits(row, g, 0) : 0.0F;
   }
 };
 

@@ -1,0 +1,136 @@
+// Speed of single kernels; GFLOP/s next to the peak of the core.
+#include <benchmark/benchmark.h>
+
+#include "kernels/attention.h"
+#include "kernels/gemm.h"
+#include "kernels/layer_norm.h"
+
+namespace eureka {
+namespace {
+
+void fill(Buffer& buffer) {
+  for (std::size_t i = 0; i < buffer.size(); ++i)
+    buffer.data()[i] = static_cast<float>(static_cast<int>(i * 7919 % 2001) - 1000) * 1e-3F;
+}
+
+void count_flops(benchmark::State& state, double flops) {
+  state.counters["GFLOP/s"] =
+      benchmark::Counter(flops * 1e-9, benchmark::Counter::kIsIterationInvariantRate, benchmark::Counter::kIs1000);
+}
+
+// rows x columns x depth
+struct Operands {
+  explicit Operands(const benchmark::State& state)
+      : rows(static_cast<std::size_t>(state.range(0))),
+        columns(static_cast<std::size_t>(state.range(1))),
+        depth(static_cast<std::size_t>(state.range(2))),
+        a(rows * row_stride(depth)),
+        b(round_up(columns) * depth),
+        c(rows * row_stride(columns)),
+        slope(rows * row_stride(columns)),
+        bias(round_up(columns)) {
+    for (Buffer* buffer : {&a, &b, &c, &slope}) fill(*buffer);
+  }
+  double flops() const { return 2.0 * static_cast<double>(rows * columns * depth); }
+
+  std::size_t rows, columns, depth;
+  Buffer a, b, c, slope, bias;
+};
+
+void BM_Multiply(benchmark::State& state) {
+  Operands o(state);
+  for (auto _ : state)
+    multiply({o.rows, o.columns, o.depth}, {o.a.data(), row_stride(o.depth)}, MatrixB::packed(o.b.data(), o.depth),
+             {o.c.data(), row_stride(o.columns)});
+  count_flops(state, o.flops());
+}
+
+void BM_MultiplyGelu(benchmark::State& state) {
+  Operands o(state);
+  for (auto _ : state)
+    multiply_gelu({o.rows, o.columns, o.depth}, {o.a.data(), row_stride(o.depth)}, MatrixB::packed(o.b.data(), o.depth),
+                  o.bias.data(), {o.c.data(), row_stride(o.columns)}, o.slope.data());
+  count_flops(state, o.flops());
+}
+
+// The gradient of weights (columns x depth) from `rows` rows of a batch.
+void BM_WeightGradient(benchmark::State& state) {
+  Operands o(state);
+  Buffer gradient(o.columns * round_up(o.depth));
+  for (auto _ : state)
+    multiply_transposed_accumulate({o.columns, o.depth, o.rows}, {o.c.data(), row_stride(o.columns)},
+                                   MatrixB::plain(o.a.data(), row_stride(o.depth)),
+                                   {gradient.data(), round_up(o.depth)});
+  count_flops(state, o.flops());
+}
+
+void shapes(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"rows", "columns", "depth"});
+  const std::vector<std::vector<std::int64_t>> all = {{102, 192, 64}, {102, 128, 64}, {102, 64, 128}, {102, 64, 588},
+                                                      {65, 384, 128}, {65, 128, 256}, {197, 768, 256}, {197, 256, 512},
+                                                      {90, 96, 32},   {90, 64, 32}};
+  for (const auto& shape : all) bench->Args(shape);
+}
+
+BENCHMARK(BM_Multiply)->Apply(shapes);
+BENCHMARK(BM_MultiplyGelu)->Apply(shapes);
+BENCHMARK(BM_WeightGradient)->Apply(shapes);
+
+// samples, tokens, heads, head width
+template <bool kBackward>
+void BM_Attention(benchmark::State& state) {
+  const auto at = [&](int i) { return static_cast<std::size_t>(state.range(i)); };
+  const AttentionShape shape{at(0), at(1), at(1), at(2), at(3)};
+  const std::size_t width = shape.heads * shape.head_width, rows = shape.samples * shape.queries;
+  const std::size_t stride = row_stride(3 * width);
+  Buffer qkv(rows * stride), d_qkv(rows * stride), weights(shape.weight_floats()), out(rows * row_stride(width));
+  Buffer scratch(shape.scratch_floats());
+  fill(qkv);
+  fill(out);
+  const std::vector<float> multiples(shape.heads, 1.0F);
+  RowRule row;
+  row.inverse_root_width = 0.25F;
+  const HeadRules rule{row, multiples.data()};
+  const MatrixA q{qkv.data(), stride}, k{qkv.data() + width, stride}, v{qkv.data() + 2 * width, stride};
+  attention(shape, rule, q, k, v, weights.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
+  for (auto _ : state) {
+    if (kBackward)
+      attention_backward(shape, rule, q, k, v, weights.data(), weights.data(), {out.data(), row_stride(width)},
+                         {d_qkv.data(), stride}, {d_qkv.data() + width, stride}, {d_qkv.data() + 2 * width, stride},
+                         nullptr, scratch.data());
+    else
+      attention(shape, rule, q, k, v, weights.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
+  }
+  count_flops(state, (kBackward ? 8.0 : 4.0) * static_cast<double>(rows * shape.keys * width));
+}
+
+void attention_shapes(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"samples", "tokens", "heads", "head_width"});
+  bench->Args({6, 17, 4, 16})->Args({1, 65, 4, 32})->Args({1, 197, 4, 64})->Args({18, 5, 2, 16});
+}
+
+BENCHMARK(BM_Attention<false>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<true>)->Apply(attention_shapes);
+
+void BM_LayerNorm(benchmark::State& state) {
+  const auto rows = static_cast<std::size_t>(state.range(0)), width = static_cast<std::size_t>(state.range(1));
+  Buffer x(rows * row_stride(width)), y(rows * row_stride(width)), gain(round_up(width)), mean(rows), scale(rows);
+  fill(x);
+  for (auto _ : state)
+    layer_norm({rows, width, 1e-6F}, x.data(), row_stride(width), gain.data(), gain.data(), y.data(),
+               row_stride(width), mean.data(), scale.data());
+  state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1));
+}
+BENCHMARK(BM_LayerNorm)->Args({102, 64})->Args({197, 256});
+
+void BM_Peak(benchmark::State& state) {
+  double best = 0;
+  for (auto _ : state) best = std::max(best, measured_peak_flops());
+  state.counters["GFLOP/s"] = best * 1e-9;
+}
+BENCHMARK(BM_Peak)->Iterations(1);
+
+}  // namespace
+}  // namespace eureka
+
+BENCHMARK_MAIN();

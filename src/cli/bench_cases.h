@@ -1,0 +1,25 @@
+// What `eureka bench` measures: models of fixed sizes, and the shipped presets.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace eureka::cli {
+
+struct BenchCase {
+  std::string name;
+  std::int64_t batch = 128;
+  EngineConfig config;
+};
+
+std::vector<BenchCase> bench_cases();
+
+// Multiplications and additions of the matrix products in one step, forward and backward, of the whole model: nothing is
+// taken off for what an engine leaves out because it is not needed.
+double full_flops(const BenchCase& one);
+
+Batch bench_batch(const BenchCase& one);
+
+}  // namespace eureka::cli

@@ -1,0 +1,152 @@
+// What the fused engine promises by itself; tests/nn compares it with the reference engine.
+#include "engine/fused_engine.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "engine/choose_engine.h"
+
+namespace eureka {
+namespace {
+
+EngineConfig small_config() {
+  EngineConfig config;
+  config.shape = {.tokens = 7, .dimension = 5, .classes = 3};
+  config.model_options = {{"width", std::int64_t{24}}, {"depth", std::int64_t{3}}, {"heads", std::int64_t{3}}};
+  config.label_smoothing = 0.1;
+  config.total_steps = 100;
+  return config;
+}
+
+Batch batch_of(std::int64_t samples, std::uint64_t step) {
+  Batch batch;
+  const TaskShape shape = small_config().shape;
+  batch.resize(samples, shape, 0);
+  RandomStream random(1, "data", step);
+  random.fill_normal(batch.inputs);
+  for (std::int64_t& label : batch.labels) label = random.below(3);
+  return batch;
+}
+
+EngineState trained(FusedEngine& engine, std::int64_t from, std::int64_t to) {
+  for (std::int64_t step = from; step < to; ++step)
+    engine.train_step(batch_of(130, static_cast<std::uint64_t>(step)), {step, 1e-2});
+  return engine.export_state();
+}
+
+void expect_same_bits(const EngineState& a, const EngineState& b) {
+  ASSERT_EQ(a.model.size(), b.model.size());
+  for (std::size_t i = 0; i < a.model.size(); ++i) EXPECT_EQ(a.model[i].values, b.model[i].values) << a.model[i].name;
+  ASSERT_EQ(a.optimizer.size(), b.optimizer.size());
+  for (std::size_t i = 0; i < a.optimizer.size(); ++i)
+    EXPECT_EQ(a.optimizer[i].values, b.optimizer[i].values) << a.optimizer[i].name;
+}
+
+TEST(FusedThreads, BitsDoNotDependOnTheirNumber) {
+  EngineConfig config = small_config();
+  config.model_options["dropout"] = 0.1;
+  config.model_options["stochastic_depth"] = 0.2;
+  config.clip = 0.5;
+  FusedEngine one(config);
+  const EngineState expected = trained(one, 0, 6);
+  const Evaluation evaluation = one.evaluate(batch_of(77, 9), 6);
+  for (const int threads : {2, 3, 8}) {
+    config.threads = threads;
+    FusedEngine many(config);
+    expect_same_bits(expected, trained(many, 0, 6));
+    EXPECT_EQ(evaluation.loss, many.evaluate(batch_of(77, 9), 6).loss);
+  }
+}
+
+TEST(FusedResume, ContinuesToTheSameBits) {
+  for (const OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::adam, OptimizerKind::sgd}) {
+    EngineConfig config = small_config();
+    config.optimizer.kind = kind;
+    config.model_options["dropout"] = 0.1;
+    FusedEngine whole(config), first(config), second(config);
+    second.import_state(trained(first, 0, 3));
+    expect_same_bits(trained(whole, 0, 6), trained(second, 3, 6));
+  }
+}
+
+TEST(FusedEngine, AStepIsTheSameWhateverRanBefore) {
+  FusedEngine fresh(small_config()), used(small_config());
+  const EngineState start = used.export_state();
+  trained(used, 0, 2);
+  used.evaluate(batch_of(300, 4), 2);
+  used.import_state(start);
+  expect_same_bits(trained(fresh, 0, 2), trained(used, 0, 2));
+}
+
+TEST(FusedEngine, RefusesWhatItDoesNotCoverAndSaysWhy) {
+  EXPECT_FALSE(why_not_fused(small_config()));
+  EngineConfig config = small_config();
+  config.rule = "entmax15";
+  EXPECT_EQ(why_not_fused(config).value_or(""), "attention rule 'entmax15' has no fused form");
+  EXPECT_THROW(make_engine(EngineChoice::fused, config), Error);
+  config = small_config();
+  config.model = "mlp";
+  EXPECT_TRUE(why_not_fused(config));
+  config = small_config();
+  config.device = "cuda";
+  EXPECT_TRUE(why_not_fused(config));
+  EXPECT_EQ(make_engine(EngineChoice::automatic, small_config()).engine->name(), "fused");
+}
+
+TEST(FusedEngine, RefusesAModelLargerThanTheMachine) {
+  EngineConfig config = small_config();
+  config.model_options["width"] = std::int64_t{61440};
+  config.model_options["depth"] = std::int64_t{96};
+  try {
+    FusedEngine engine(config);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("GB of memory"), std::string::npos) << error.what();
+  }
+}
+
+TEST(FusedEngine, RefusesAForeignCheckpoint) {
+  FusedEngine engine(small_config());
+  EngineState state = engine.export_state();
+  state.model[0].shape = {1, 2};
+  EXPECT_THROW(engine.import_state(state), Error);
+  state.model.clear();
+  EXPECT_THROW(engine.import_state(state), Error);
+}
+
+TEST(ThreadPool, DoesEveryTaskOnceAndPassesOnExceptions) {
+  for (const std::size_t threads : {1, 2, 5}) {
+    ThreadPool pool(threads);
+    for (int round = 0; round < 100; ++round) {
+      std::vector<int> done(17, 0);
+      pool.run(done.size(), [&](std::size_t task, std::size_t thread) {
+        ASSERT_LT(thread, threads);
+        ++done[task];
+      });
+      EXPECT_EQ(done, std::vector<int>(17, 1));
+    }
+    EXPECT_THROW(pool.run(4, [](std::size_t task, std::size_t) { if (task == 2) throw std::runtime_error("two"); }),
+                 std::runtime_error);
+    pool.run(2, [](std::size_t, std::size_t) {});
+  }
+}
+
+TEST(RandomStream, SkipsAsIfDrawn) {
+  for (const unsigned before : {0U, 1U, 3U, 4U})
+    for (const std::uint64_t count : {0U, 1U, 3U, 4U, 5U, 8U, 1001U}) {
+      RandomStream drawn(1, "stream", 2), skipped(1, "stream", 2);
+      for (unsigned i = 0; i < before; ++i) {
+        drawn.bits();
+        skipped.bits();
+      }
+      for (std::uint64_t i = 0; i < count; ++i) drawn.bits();
+      skipped.skip(count);
+      for (int i = 0; i < 9; ++i) EXPECT_EQ(drawn.bits(), skipped.bits());
+    }
+}
+
+}  // namespace
+}  // namespace eureka

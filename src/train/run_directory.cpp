@@ -28,8 +28,10 @@ std::string host_name() {
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
 
-// Options that may differ between the parts of one run: they do not change what is computed, or only where.
-bool may_change_on_resume(const std::string& key) { return key == "run.keep_checkpoints"; }
+// Options that say where and by what a run is computed, not what: a run may change its engine at a checkpoint.
+bool may_change_on_resume(const std::string& key) {
+  return key == "run.engine" || key == "run.threads" || key == "run.device" || key == "run.keep_checkpoints";
+}
 
 }  // namespace
 

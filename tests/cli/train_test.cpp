@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "io/tfevents.h"
@@ -111,6 +112,40 @@ TEST(Train, EveryRuleAndEveryKindOfScaleRuns) {
             .exit_code,
         0)
         << kind;
+}
+
+TEST(Train, TheFusedEngineNeverLoadsTorch) {
+  const TemporaryDirectory directory;
+  ::setenv("EUREKA_TORCH_LIBRARY", "/nowhere/libeureka_torch.so", 1);
+  const CommandResult fused = eureka_command(train(directory.path() / "fused", {"train.steps=1", "run.engine=fused"}));
+  const CommandResult reference =
+      eureka_command(train(directory.path() / "reference", {"train.steps=1", "run.engine=reference"}));
+  ::unsetenv("EUREKA_TORCH_LIBRARY");
+  EXPECT_EQ(fused.exit_code, 0) << fused.err;
+  EXPECT_EQ(reference.exit_code, 1);
+  EXPECT_NE(reference.err.find("cannot load the torch library"), std::string::npos) << reference.err;
+}
+
+TEST(Train, ARunChangesItsEngineAtACheckpoint) {
+  const TemporaryDirectory directory;
+  const std::string run = (directory.path() / "run").string();
+  ASSERT_EQ(eureka_command(train(run, {"train.steps=60", "run.checkpoint_every=20", "run.engine=fused"})).exit_code, 0);
+  const CommandResult changed =
+      eureka_command({"train", "--out", run, "--resume", "--step", "40", "--quiet", "--set", "run.engine=reference"});
+  EXPECT_EQ(changed.exit_code, 0) << changed.err;
+  EXPECT_NE(read_file(directory.path() / "run" / "meta.json").find("\"reference\""), std::string::npos);
+}
+
+TEST(Train, BothEnginesTellTheSameStory) {
+  const TemporaryDirectory directory;
+  const fs::path fused = directory.path() / "fused", reference = directory.path() / "reference";
+  ASSERT_EQ(eureka_command(train(fused, {"train.steps=60", "run.engine=fused"})).exit_code, 0);
+  ASSERT_EQ(eureka_command(train(reference, {"train.steps=60", "run.engine=reference"})).exit_code, 0);
+  const auto last_loss = [](const fs::path& run) {
+    const std::string rows = read_file(run / "metrics.jsonl");
+    return Json::parse(rows.substr(rows.rfind("{\"step\":60"))).at("val_loss").get<double>();
+  };
+  EXPECT_NEAR(last_loss(fused), last_loss(reference), 1e-3);
 }
 
 TEST(List, StartsFastAndNamesEverything) {

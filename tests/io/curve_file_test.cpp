@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <random>
@@ -11,6 +10,7 @@
 #include "io/csv.h"
 #include "io/jsonl.h"
 #include "io/tfevents.h"
+#include "support/temporary_directory.h"
 
 namespace eureka {
 namespace {
@@ -20,13 +20,6 @@ using testing::HasSubstr;
 
 class CurveFile : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "eureka-curve-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
   fs::path file(const std::string& name, const std::string& text) const {
     write_and_sync(directory_ / name, text);
     return directory_ / name;
@@ -51,7 +44,8 @@ class CurveFile : public testing::Test {
     return "accepted";
   }
 
-  fs::path directory_;
+  const TemporaryDirectory scratch_;
+  const fs::path directory_ = scratch_.path();
 };
 
 TEST_F(CurveFile, ReadsPlainCsv) {

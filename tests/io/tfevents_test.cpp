@@ -1,7 +1,6 @@
 #include "io/tfevents.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
@@ -9,6 +8,7 @@
 
 #include "base/error.h"
 #include "io/crc32c.h"
+#include "support/temporary_directory.h"
 
 namespace eureka {
 namespace {
@@ -17,14 +17,8 @@ using namespace std::string_literals;
 
 class TfEvents : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "eureka-tfevents-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  fs::path directory_;
+  const TemporaryDirectory scratch_;
+  const fs::path directory_ = scratch_.path();
 };
 
 // Payloads of the records, both checksums verified here without the code under test.

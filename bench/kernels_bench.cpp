@@ -66,7 +66,7 @@ void BM_WeightGradient(benchmark::State& state) {
 
 void shapes(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"rows", "columns", "depth"});
-  const std::vector<std::vector<std::int64_t>> all = {{102, 192, 64}, {102, 128, 64}, {102, 64, 128}, {102, 64, 588},
+  const std::vector<std::vector<std::int64_t>> all = {{102, 192, 64}, {102, 128, 64}, {102, 64, 128},  {102, 64, 588},
                                                       {65, 384, 128}, {65, 128, 256}, {197, 768, 256}, {197, 256, 512},
                                                       {90, 96, 32},   {90, 64, 32}};
   for (const auto& shape : all) bench->Args(shape);
@@ -117,8 +117,8 @@ void BM_LayerNorm(benchmark::State& state) {
   Buffer x(rows * row_stride(width)), y(rows * row_stride(width)), gain(round_up(width)), mean(rows), scale(rows);
   fill(x);
   for (auto _ : state)
-    layer_norm({rows, width, 1e-6F}, x.data(), row_stride(width), gain.data(), gain.data(), y.data(),
-               row_stride(width), mean.data(), scale.data());
+    layer_norm({rows, width, 1e-6F}, x.data(), row_stride(width), gain.data(), gain.data(), y.data(), row_stride(width),
+               mean.data(), scale.data());
   state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1));
 }
 BENCHMARK(BM_LayerNorm)->Args({102, 64})->Args({197, 256});

@@ -32,8 +32,8 @@ struct BenchArguments {
   std::string rule = "softmax";
 };
 
-// Wall-clock times of single steps, and the processor time of all of them together: a busy neighbour stretches the first
-// and hardly the second.
+// Wall-clock times of single steps, and the processor time of all of them together: a busy neighbour stretches the
+// first and hardly the second.
 struct Times {
   std::vector<double> ms;
   double cpu_ms = 0;
@@ -173,9 +173,16 @@ Json measure(const BenchCase& one, const BenchArguments& arguments, PyTorch* pyt
 }
 
 void print_table(const Json& results, bool with_pytorch) {
-  std::vector<TableColumn> columns = {{"case", Align::left}, {"engine", Align::left}, {"ms/step"}, {"median"},
-                                      {"cpu"},               {"samples/s"},           {"GFLOP/s"}, {"of peak"}};
-  if (with_pytorch) columns.insert(columns.end(), {{"PyTorch ms"}, {"median"}, {"cpu"}, {"ratio"}, {"of medians"}, {"of cpu"}});
+  std::vector<TableColumn> columns = {{"case", Align::left},
+                                      {"engine", Align::left},
+                                      {"ms/step"},
+                                      {"median"},
+                                      {"cpu"},
+                                      {"samples/s"},
+                                      {"GFLOP/s"},
+                                      {"of peak"}};
+  if (with_pytorch)
+    columns.insert(columns.end(), {{"PyTorch ms"}, {"median"}, {"cpu"}, {"ratio"}, {"of medians"}, {"of cpu"}});
   TextTable table(std::move(columns));
   for (const Json& r : results) {
     const auto number = [&](const char* key) { return r.at(key).get<double>(); };
@@ -219,8 +226,9 @@ int bench(const BenchArguments& arguments) {
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw Error(ErrorKind::usage, fmt::format("there is no bench case '{}'", name), {}, did_you_mean(name, known));
   if (arguments.json)
-    fmt::print("{}\n", Json{{"instruction_set", instruction_set()}, {"threads", arguments.threads}, {"cases", results}}
-                           .dump(2));
+    fmt::print(
+        "{}\n",
+        Json{{"instruction_set", instruction_set()}, {"threads", arguments.threads}, {"cases", results}}.dump(2));
   else
     print_table(results, arguments.against_pytorch);
   return kOk;
@@ -232,7 +240,8 @@ void add_bench(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("bench", "how fast is a training step here, and against stock PyTorch?");
   auto arguments = std::make_shared<BenchArguments>();
   verb->add_option("cases", arguments->names, "tiny, lab, mid, paper or presets; all when left out");
-  verb->add_flag("--against-pytorch", arguments->against_pytorch, "the same work in python3-torch, turn and turn about");
+  verb->add_flag("--against-pytorch", arguments->against_pytorch,
+                 "the same work in python3-torch, turn and turn about");
   verb->add_option("--seconds", arguments->seconds, "of our own steps per case")->check(CLI::PositiveNumber);
   verb->add_option("--threads", arguments->threads, "CPU threads of a step")->check(CLI::PositiveNumber);
   verb->add_option("--rule", arguments->rule, "attention rule (PyTorch always does softmax)");

@@ -25,9 +25,9 @@ BenchCase image_case(const char* name, int patches, int patch_values, int width,
 }  // namespace
 
 std::vector<BenchCase> bench_cases() {
-  std::vector<BenchCase> cases = {
-      image_case("tiny", 16, 588, 32, 2, 4, 128), image_case("lab", 16, 588, 64, 4, 4, 128),
-      image_case("mid", 64, 147, 128, 4, 4, 128), image_case("paper", 196, 48, 256, 4, 7, 32)};
+  std::vector<BenchCase> cases = {image_case("tiny", 16, 588, 32, 2, 4, 128), image_case("lab", 16, 588, 64, 4, 4, 128),
+                                  image_case("mid", 64, 147, 128, 4, 4, 128),
+                                  image_case("paper", 196, 48, 256, 4, 7, 32)};
   for (const PresetInfo& preset : list_presets()) {
     if (preset.is_study) continue;
     const ConfigSource source = find_config(preset.name);
@@ -57,8 +57,7 @@ Batch bench_batch(const BenchCase& one) {
   batch.resize(one.batch, one.config.shape, 0);
   RandomStream random(1, "bench data");
   random.fill_normal(batch.inputs);
-  for (std::int64_t& label : batch.labels)
-    label = random.below(static_cast<std::uint32_t>(one.config.shape.classes));
+  for (std::int64_t& label : batch.labels) label = random.below(static_cast<std::uint32_t>(one.config.shape.classes));
   return batch;
 }
 

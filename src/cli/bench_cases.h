@@ -16,8 +16,8 @@ struct BenchCase {
 
 std::vector<BenchCase> bench_cases();
 
-// Multiplications and additions of the matrix products in one step, forward and backward, of the whole model: nothing is
-// taken off for what an engine leaves out because it is not needed.
+// Multiplications and additions of the matrix products in one step, forward and backward, of the whole model: nothing
+// is taken off for what an engine leaves out because it is not needed.
 double full_flops(const BenchCase& one);
 
 Batch bench_batch(const BenchCase& one);

@@ -79,9 +79,9 @@ void FusedPass::attention_backward(int layer, float* gradient) {
   const std::size_t p = m.padded_width, ld = m.qkv_stride;
   const float* values = m.rule.head_norm ? b.raw.data() : b.qkv.data();
   float* d = dqkv_.data();
-  eureka::attention_backward({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer),
-                             {b.qkv.data(), ld}, {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer),
-                             b.weights.data(), {d_heads_.data(), m.stride}, {d, ld}, {d + p, ld}, {d + 2 * p, ld},
+  eureka::attention_backward({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer), {b.qkv.data(), ld},
+                             {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer), b.weights.data(),
+                             {d_heads_.data(), m.stride}, {d, ld}, {d + p, ld}, {d + 2 * p, ld},
                              gradient + w.log_scale.offset, scratch_.data());
   if (m.rule.head_norm) {
     heads_normalise_backward(layer, {b.raw.data(), ld}, rows_, false, {d, ld}, gradient);
@@ -107,11 +107,10 @@ void FusedPass::last_attention_backward(int layer, float* gradient) {
   } else {
     const float* values = m.rule.head_norm ? b.raw.data() : b.qkv.data();
     float* d = dqkv_.data();
-    eureka::attention_backward({count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer),
-                               {cls_q_.data(), m.stride}, {b.qkv.data() + p, ld}, {values + 2 * p, ld},
-                               kept_logits(layer), b.weights.data(), {d_heads_.data(), m.stride},
-                               {cls_dq_.data(), m.stride}, {d + p, ld}, {d + 2 * p, ld}, gradient + w.log_scale.offset,
-                               scratch_.data());
+    eureka::attention_backward(
+        {count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer), {cls_q_.data(), m.stride},
+        {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer), b.weights.data(), {d_heads_.data(), m.stride},
+        {cls_dq_.data(), m.stride}, {d + p, ld}, {d + 2 * p, ld}, gradient + w.log_scale.offset, scratch_.data());
     if (m.rule.head_norm) {
       heads_normalise_backward(layer, {cls_raw_.data(), m.stride}, count_, false, {cls_dq_.data(), m.stride}, gradient);
       heads_normalise_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
@@ -159,9 +158,8 @@ void FusedPass::absorbed_backward(int layer, float* gradient) {
   }
   absorbed_attention_backward({count_, m.tokens, m.heads, m.width}, head_rules(layer), {u_.data(), m.stride},
                               {b.n1.data(), m.stride}, kept_logits(layer), b.weights.data(), {dz_.data(), m.stride},
-                              biased ? weight_offsets_.data() : nullptr, {du_.data(), m.stride},
-                              {dn_.data(), m.stride}, biased ? d_logit_sums_.data() : nullptr,
-                              gradient + w.log_scale.offset, scratch_.data());
+                              biased ? weight_offsets_.data() : nullptr, {du_.data(), m.stride}, {dn_.data(), m.stride},
+                              biased ? d_logit_sums_.data() : nullptr, gradient + w.log_scale.offset, scratch_.data());
   for (std::size_t head = 0; head < m.heads; ++head) {
     const std::size_t column = head * d;
     multiply_rows(count_, d, m.width, {du_.data() + head * m.stride, per_sample},

@@ -37,15 +37,15 @@ const EngineConfig& checked(const EngineConfig& config) {
 
 // Passes the model on if its buffers fit into this machine: weights, their two packed forms, gradients, optimiser.
 FusedModel fitting(FusedModel model, int threads) {
-  const double floats = static_cast<double>(FusedPass::floats(model)) * threads +
-                        static_cast<double>(model.floats) * (5.0 + kMostGroups);
+  const double floats =
+      static_cast<double>(FusedPass::floats(model)) * threads + static_cast<double>(model.floats) * (5.0 + kMostGroups);
   const double bytes = floats * sizeof(float);
   const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
   if (bytes > memory)
-    throw Error(ErrorKind::config,
-                fmt::format("this model needs {:.1f} GB of memory, this machine has {:.1f} GB", bytes / 1e9,
-                            memory / 1e9),
-                {}, "make model.width or model.depth smaller");
+    throw Error(
+        ErrorKind::config,
+        fmt::format("this model needs {:.1f} GB of memory, this machine has {:.1f} GB", bytes / 1e9, memory / 1e9), {},
+        "make model.width or model.depth smaller");
   return model;
 }
 
@@ -93,9 +93,8 @@ void FusedEngine::run_group(const Batch& batch, std::size_t group, std::size_t g
     const std::size_t count = begin + (end - begin) * (part + 1) / parts - first;
     pass.forward(batch, {first, count}, training ? step : -1);
     for (std::size_t s = 0; s < count; ++s)
-      losses_[first + s] =
-          cross_entropy(pass.logits(s), model_.classes, model_.class_stride, batch.labels[first + s],
-                        config_.label_smoothing, 1.0 / static_cast<double>(samples), pass.d_logits(s));
+      losses_[first + s] = cross_entropy(pass.logits(s), model_.classes, model_.class_stride, batch.labels[first + s],
+                                         config_.label_smoothing, 1.0 / static_cast<double>(samples), pass.d_logits(s));
     if (training) pass.backward(gradients_[group].data());
   }
 }

@@ -1,6 +1,6 @@
-// The fused engine: the transformer on CPU in float32, forward, backward and optimiser on memory allocated once, without
-// an autograd graph and without libtorch. Agrees with the reference engine to float32 rounding; shares its parameters,
-// its randomness and its checkpoints.
+// The fused engine: the transformer on CPU in float32, forward, backward and optimiser on memory allocated once,
+// without an autograd graph and without libtorch. Agrees with the reference engine to float32 rounding; shares its
+// parameters, its randomness and its checkpoints.
 //
 // Ensures: the bits of a step do not depend on the number of threads.
 #pragma once
@@ -56,7 +56,7 @@ class FusedEngine final : public Engine {
   std::vector<std::unique_ptr<FusedPass>> passes_;  // one per thread
   Buffer values_;
   std::vector<StateVector> state_;
-  std::vector<Buffer> gradients_;  // one per group of samples; the first receives the sum
+  std::vector<Buffer> gradients_;   // one per group of samples; the first receives the sum
   bool gradients_pending_ = false;  // the first gradient holds a sum that no update has used
   std::vector<SampleLoss> losses_;
   std::vector<float*> parts_;

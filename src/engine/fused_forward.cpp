@@ -106,8 +106,7 @@ void FusedPass::attention_forward(int layer) {
   }
   attention({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer), {b.qkv.data(), m.qkv_stride},
             {b.qkv.data() + m.padded_width, m.qkv_stride}, {projected + 2 * m.padded_width, m.qkv_stride},
-            kept_logits(layer), b.weights.data(), {b.heads.data(), m.stride},
-            scratch_.data());
+            kept_logits(layer), b.weights.data(), {b.heads.data(), m.stride}, scratch_.data());
 }
 
 void FusedPass::last_attention_forward(int layer) {
@@ -130,8 +129,7 @@ void FusedPass::last_attention_forward(int layer) {
   }
   attention({count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer), {cls_q_.data(), m.stride},
             {b.qkv.data() + m.padded_width, m.qkv_stride}, {projected + 2 * m.padded_width, m.qkv_stride},
-            kept_logits(layer), b.weights.data(), {b.heads.data(), m.stride},
-            scratch_.data());
+            kept_logits(layer), b.weights.data(), {b.heads.data(), m.stride}, scratch_.data());
 }
 
 void FusedPass::absorbed_forward(int layer) {
@@ -153,8 +151,8 @@ void FusedPass::absorbed_forward(int layer) {
     }
   }
   absorbed_attention({count_, m.tokens, m.heads, m.width}, head_rules(layer), {u_.data(), m.stride},
-                     {b.n1.data(), m.stride}, biased ? logit_offsets_.data() : nullptr,
-                     kept_logits(layer), b.weights.data(), {z_.data(), m.stride});
+                     {b.n1.data(), m.stride}, biased ? logit_offsets_.data() : nullptr, kept_logits(layer),
+                     b.weights.data(), {z_.data(), m.stride});
   for (std::size_t head = 0; head < m.heads; ++head) {
     const std::size_t column = head * m.head_width;
     multiply_rows(count_, m.head_width, m.width, {z_.data() + head * m.stride, per_sample},
@@ -180,8 +178,8 @@ void FusedPass::branches_forward(int layer, float* out) {
   multiply_add_branch({rows, m.width, m.width}, {b.heads.data(), m.stride},
                       MatrixB::packed(packed.proj.data(), m.width), weights_.at(w.proj_bias), residual(layer),
                       noise(b.attention_noise), {b.x1.data(), m.stride});
-  layer_norm(norm_shape(rows), b.x1.data(), m.stride, weights_.at(w.norm2_gain), weights_.at(w.norm2_bias),
-             b.n2.data(), m.stride, b.mean2.data(), b.scale2.data());
+  layer_norm(norm_shape(rows), b.x1.data(), m.stride, weights_.at(w.norm2_gain), weights_.at(w.norm2_bias), b.n2.data(),
+             m.stride, b.mean2.data(), b.scale2.data());
   multiply_gelu({rows, m.hidden, m.width}, {b.n2.data(), m.stride}, MatrixB::packed(packed.fc1.data(), m.width),
                 weights_.at(w.fc1_bias), {b.h.data(), m.hidden_stride}, b.slope.data());
   multiply_add_branch({rows, m.width, m.hidden}, {b.h.data(), m.hidden_stride},

@@ -1,5 +1,5 @@
-// A few samples through the whole net and back, on memory of its own: one per thread. Activations of the way there stay in
-// the cache for the way back.
+// A few samples through the whole net and back, on memory of its own: one per thread. Activations of the way there stay
+// in the cache for the way back.
 //
 //   FusedPass pass(model, weights);
 //   pass.forward(batch, {first, count}, noise);         class logits in pass.logits()
@@ -50,7 +50,9 @@ class FusedPass {
   Block& block(int layer) { return blocks_[static_cast<std::size_t>(layer)]; }
   HeadRules head_rules(int layer) const;
   // Where the logits go: to memory of their own when the way back needs them, else where the weights will stand.
-  float* kept_logits(int layer) { return model_.keeps_logits ? block(layer).logits.data() : block(layer).weights.data(); }
+  float* kept_logits(int layer) {
+    return model_.keeps_logits ? block(layer).logits.data() : block(layer).weights.data();
+  }
   NormShape norm_shape(std::size_t rows) const;
   bool only_cls(int layer) const { return layer == model_.last(); }
   std::size_t rows_of(int layer) const { return only_cls(layer) ? count_ : rows_; }

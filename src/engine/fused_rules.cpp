@@ -50,9 +50,8 @@ void make_linear(const Reader& options, Heads, FusedRule& rule) {
 void make_qk_norm(const Reader& options, Heads heads, FusedRule& rule) {
   rule.row.kind = RowRuleKind::softmax;
   const std::string norm = options.text("norm", "layer");
-  rule.head_norm = HeadNorm{.centred = norm == "layer",
-                            .unit = norm == "l2",
-                            .epsilon = static_cast<float>(options.get("epsilon", 1e-6))};
+  rule.head_norm = HeadNorm{
+      .centred = norm == "layer", .unit = norm == "l2", .epsilon = static_cast<float>(options.get("epsilon", 1e-6))};
   if (!options.get("learnable", true)) return;
   if (norm == "l2") {
     rule.has_factor = true;

@@ -1,5 +1,5 @@
-// What all threads read during a step: the weights, packed for the products, and small tables made of them. Made anew from
-// the flat values before every step.
+// What all threads read during a step: the weights, packed for the products, and small tables made of them. Made anew
+// from the flat values before every step.
 #pragma once
 
 #include "engine/fused_model.h"

@@ -79,9 +79,9 @@ void forward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Matr
   });
 }
 
-void backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v,
-              const float* logits, const float* weights, MatrixA d_out, MatrixC dq, MatrixC dk, MatrixC dv,
-              float* d_log_multiples, float* scratch) {
+void backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v, const float* logits,
+              const float* weights, MatrixA d_out, MatrixC dq, MatrixC dk, MatrixC dv, float* d_log_multiples,
+              float* scratch) {
   const std::size_t width = shape.head_width, stride = shape.weight_stride();
   float* d_logits = scratch + width * row_stride(shape.keys);
   with_rule(rule.row.kind, [&](auto chosen) HWY_ATTR {

@@ -54,8 +54,8 @@ struct AbsorbedShape {
 void absorbed_attention(const AbsorbedShape& shape, const HeadRules& rule, MatrixA u, MatrixA tokens,
                         const float* logit_offsets, float* logits, float* weights, MatrixC z);
 
-// weight_offsets (d_out.b_V per sample and head): nullptr for none. d_logit_sums: sum over keys of d logits, per sample and
-// head, nullptr if not wanted. Overwrites du and d_tokens.
+// weight_offsets (d_out.b_V per sample and head): nullptr for none. d_logit_sums: sum over keys of d logits, per sample
+// and head, nullptr if not wanted. Overwrites du and d_tokens.
 void absorbed_attention_backward(const AbsorbedShape& shape, const HeadRules& rule, MatrixA u, MatrixA tokens,
                                  const float* logits, const float* weights, MatrixA dz, const float* weight_offsets,
                                  MatrixC du, MatrixC d_tokens, float* d_logit_sums, float* d_log_multiples,

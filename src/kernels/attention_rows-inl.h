@@ -141,9 +141,8 @@ struct NormSoftmaxRow {
     Spread result{};
     result.keys = visible_keys(row);
     FloatVec sum = hn::Zero(d), square = hn::Zero(d);
-    for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-      sum = hn::Add(sum, show.or_zero(hn::LoadU(d, row.logits + key)));
-    });
+    for_keys(row, [&](std::size_t key, auto show)
+                      HWY_ATTR { sum = hn::Add(sum, show.or_zero(hn::LoadU(d, row.logits + key))); });
     result.mean = sum_of(sum) / result.keys;
     const FloatVec mean = hn::Set(d, result.mean);
     for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
@@ -211,9 +210,8 @@ struct LinearRow {
   static HWY_INLINE void times_scale(const RowRule& rule, const AttentionRow& row, const float* from, float* to) {
     const FloatTag d;
     const FloatVec s = hn::Set(d, scale(rule, row));
-    for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-      hn::StoreU(show.or_zero(hn::Mul(s, hn::LoadU(d, from + key))), d, to + key);
-    });
+    for_keys(row, [&](std::size_t key, auto show)
+                      HWY_ATTR { hn::StoreU(show.or_zero(hn::Mul(s, hn::LoadU(d, from + key))), d, to + key); });
   }
   static HWY_INLINE void weights(const RowRule& rule, const AttentionRow& row) {
     times_scale(rule, row, row.logits, row.weights);

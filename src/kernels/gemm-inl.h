@@ -1,5 +1,5 @@
-// Matrix products on register tiles of 6 rows by 2 vectors. What happens to a finished tile is a small functor, inlined:
-// bias, residual, GELU cost no pass over memory of their own. Included once per instruction set.
+// Matrix products on register tiles of 6 rows by 2 vectors. What happens to a finished tile is a small functor,
+// inlined: bias, residual, GELU cost no pass over memory of their own. Included once per instruction set.
 #if defined(EUREKA_KERNELS_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef EUREKA_KERNELS_GEMM_INL_H_
 #undef EUREKA_KERNELS_GEMM_INL_H_
@@ -181,8 +181,7 @@ HWY_INLINE void row_products(std::size_t a_rows, std::size_t b_rows, std::size_t
   const FloatMask rest = hn::FirstN(d, depth - whole);
   for (std::size_t j = 0; j < b_rows; ++j) {
     const float* y = b.data + j * b.stride;
-    const FloatVec y_rest =
-        whole < depth ? hn::IfThenElseZero(rest, hn::LoadU(d, y + whole)) : hn::Zero(d);
+    const FloatVec y_rest = whole < depth ? hn::IfThenElseZero(rest, hn::LoadU(d, y + whole)) : hn::Zero(d);
     std::size_t i = 0;
     for (; i + 4 <= a_rows; i += 4) {
       const float* x0 = a.data + i * a.stride;

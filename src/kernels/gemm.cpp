@@ -104,9 +104,7 @@ void pack(const float* w, std::size_t rows, std::size_t columns, std::size_t str
   }
 }
 
-void multiply(ProductSize size, MatrixA a, MatrixB b, MatrixC c) {
-  HWY_DYNAMIC_DISPATCH(multiply_now)(size, a, b, c);
-}
+void multiply(ProductSize size, MatrixA a, MatrixB b, MatrixC c) { HWY_DYNAMIC_DISPATCH(multiply_now)(size, a, b, c); }
 
 void multiply_accumulate(ProductSize size, MatrixA a, MatrixB b, MatrixC c) {
   HWY_DYNAMIC_DISPATCH(multiply_accumulate_now)(size, a, b, c);

@@ -1,5 +1,5 @@
-// Normalisation of queries or keys, head by head (QK-norm): layer, RMS or L2, with a gain per dimension or one factor per
-// head.
+// Normalisation of queries or keys, head by head (QK-norm): layer, RMS or L2, with a gain per dimension or one factor
+// per head.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ struct HeadNormShape {
 void head_norm(const HeadNorm& norm, HeadNormShape shape, const float* x, std::size_t x_stride, const float* gain,
                const float* factor, float* y, std::size_t y_stride);
 
-// Turns g = d loss / d y into d loss / d x, in place. Adds to d_gain and to d_log_factor where gain and factor are given.
+// Turns g = d loss / d y into d loss / d x, in place. Adds to d_gain and to d_log_factor where gain and factor are
+// given.
 void head_norm_backward(const HeadNorm& norm, HeadNormShape shape, const float* x, std::size_t x_stride,
                         const float* gain, const float* factor, float* g, std::size_t g_stride, float* d_gain,
                         float* d_log_factor);

@@ -71,7 +71,8 @@ struct RunOptions {
   template <class V>
   void visit(V& v) {
     v("seed", seed, Range{0, 9e15}, "of data and initial weights");
-    v("engine", engine, "what computes the steps: fused (CPU, float32, fast), reference (libtorch), or the best that fits");
+    v("engine", engine,
+      "what computes the steps: fused (CPU, float32, fast), reference (libtorch), or the best that fits");
     v("threads", threads, Range{1, 1024}, "CPU threads of this run");
     v("device", device, "cpu, cuda, cuda:1, ...");
     v("checkpoint_every", checkpoint_every, Range{0, 1e9},

@@ -128,7 +128,10 @@ TEST(ThreadPool, DoesEveryTaskOnceAndPassesOnExceptions) {
       });
       EXPECT_EQ(done, std::vector<int>(17, 1));
     }
-    EXPECT_THROW(pool.run(4, [](std::size_t task, std::size_t) { if (task == 2) throw std::runtime_error("two"); }),
+    EXPECT_THROW(pool.run(4,
+                          [](std::size_t task, std::size_t) {
+                            if (task == 2) throw std::runtime_error("two");
+                          }),
                  std::runtime_error);
     pool.run(2, [](std::size_t, std::size_t) {});
   }

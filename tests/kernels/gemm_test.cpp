@@ -36,24 +36,30 @@ TEST(Gemm, EveryEpilogueMatchesThePlainLoop) {
       Matrix noise(size.rows, size.columns, "noise"), slope(size.rows, size.columns);
       const auto biased = [&](std::size_t i, std::size_t j) { return p.exact(i, j) + bias(0, j); };
       multiply(size, p.from(), p.b(), p.to());
-      expect_matrix(p.c, [&](auto i, auto j) { return p.exact(i, j); }, 1e-5);
+      expect_matrix(
+          p.c, [&](auto i, auto j) { return p.exact(i, j); }, 1e-5);
       multiply_accumulate(size, p.from(), p.b(), p.to());
-      expect_matrix(p.c, [&](auto i, auto j) { return 2 * p.exact(i, j); }, 1e-5);
+      expect_matrix(
+          p.c, [&](auto i, auto j) { return 2 * p.exact(i, j); }, 1e-5);
       multiply_add_bias(size, p.from(), p.b(), bias.data(), p.to());
       expect_matrix(p.c, biased, 1e-5);
       multiply_add_branch(size, p.from(), p.b(), bias.data(), {residual.data(), residual.stride}, {}, p.to());
-      expect_matrix(p.c, [&](auto i, auto j) { return biased(i, j) + residual(i, j); }, 1e-5);
+      expect_matrix(
+          p.c, [&](auto i, auto j) { return biased(i, j) + residual(i, j); }, 1e-5);
       multiply_add_branch(size, p.from(), p.b(), bias.data(), {residual.data(), residual.stride},
                           {noise.data(), noise.stride}, p.to());
-      expect_matrix(p.c, [&](auto i, auto j) { return biased(i, j) * noise(i, j) + residual(i, j); }, 1e-5);
+      expect_matrix(
+          p.c, [&](auto i, auto j) { return biased(i, j) * noise(i, j) + residual(i, j); }, 1e-5);
       multiply_gelu(size, p.from(), p.b(), bias.data(), p.to(), slope.data());
-      expect_matrix(p.c, [&](auto i, auto j) { return biased(i, j) * normal_below(biased(i, j)); }, 1e-5);
+      expect_matrix(
+          p.c, [&](auto i, auto j) { return biased(i, j) * normal_below(biased(i, j)); }, 1e-5);
       const auto derivative = [&](std::size_t i, std::size_t j) {
         return normal_below(biased(i, j)) + biased(i, j) * normal_density(biased(i, j));
       };
       expect_matrix(slope, derivative, 1e-5, false);
       multiply_by_slope(size, p.from(), p.b(), noise.data(), p.to());
-      expect_matrix(p.c, [&](auto i, auto j) { return p.exact(i, j) * noise(i, j); }, 1e-5);
+      expect_matrix(
+          p.c, [&](auto i, auto j) { return p.exact(i, j) * noise(i, j); }, 1e-5);
     }
   });
 }
@@ -95,7 +101,8 @@ TEST(Gemm, GradientsMatchThePlainLoop) {
       };
       expect_matrix(dx, exact_dx, 1e-5);
       // dW += dy^T x
-      Matrix x(size.rows, size.depth, "x"), dw(size.columns, size.depth, "before"), before(size.columns, size.depth, "before");
+      Matrix x(size.rows, size.depth, "x"), dw(size.columns, size.depth, "before"),
+          before(size.columns, size.depth, "before");
       multiply_transposed_accumulate({size.columns, size.depth, size.rows}, {dy.data(), dy.stride},
                                      MatrixB::plain(x.data(), x.stride), {dw.data(), dw.stride});
       const auto exact_dw = [&](std::size_t j, std::size_t k) {

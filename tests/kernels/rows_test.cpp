@@ -1,5 +1,5 @@
-// LayerNorm, attention rows, head norms, column sums, cross-entropy, updates: against plain loops, and gradients against
-// finite differences of the plain loops in double.
+// LayerNorm, attention rows, head norms, column sums, cross-entropy, updates: against plain loops, and gradients
+// against finite differences of the plain loops in double.
 #include "kernels/attention_rows.h"
 #include "kernels/elementwise.h"
 #include "kernels/head_norm.h"
@@ -42,7 +42,8 @@ Vector plain_weights(const RowRule& rule, double multiple, const Vector& logits,
   Vector out(logits.size(), 0.0);
   const auto softmax = [&](double factor) {
     double total = 0;
-    for (std::size_t i = 0; i < out.size(); ++i) total += out[i] = visible[i] != 0 ? std::exp(factor * (logits[i] - mean)) : 0;
+    for (std::size_t i = 0; i < out.size(); ++i)
+      total += out[i] = visible[i] != 0 ? std::exp(factor * (logits[i] - mean)) : 0;
     for (double& x : out) x = total > 0 ? x / total : 0;
   };
   switch (rule.kind) {
@@ -81,7 +82,8 @@ TEST(AttentionRows, MatchPlainLoopsWithAndWithoutMask) {
     for (const RowRule& rule : rules)
       for (const std::size_t keys : {1, 2, 5, 8, 17, 33, 100})
         for (const int hidden : {0, 3, 1}) {  // none, every third, all
-          SCOPED_TRACE(testing::Message() << "rule " << static_cast<int>(rule.kind) << " keys " << keys << " hidden " << hidden);
+          SCOPED_TRACE(testing::Message()
+                       << "rule " << static_cast<int>(rule.kind) << " keys " << keys << " hidden " << hidden);
           Matrix logits(1, keys, "logits"), weights(1, keys), gradient(1, keys, "gradient"), visible(1, keys);
           Vector x(keys), seen(keys), weight(keys);
           for (std::size_t i = 0; i < keys; ++i) {
@@ -94,7 +96,8 @@ TEST(AttentionRows, MatchPlainLoopsWithAndWithoutMask) {
           row_weights(rule, row);
           const auto f = [&](const Vector& at) { return plain_weights(rule, 1.5, at, seen); };
           const Vector expected = f(x);
-          expect_matrix(weights, [&](auto, auto j) { return expected[j]; }, 2e-6);
+          expect_matrix(
+              weights, [&](auto, auto j) { return expected[j]; }, 2e-6);
           const float by_multiple = row_gradient(rule, row, gradient.data());
           const Vector slope = slopes(f, x, weight);
           for (std::size_t i = 0; i < keys; ++i) ASSERT_NEAR(gradient(0, i), slope[i], 2e-5) << keys << " " << hidden;
@@ -153,9 +156,12 @@ TEST(LayerNorm, MatchesPlainLoopsThereAndBack) {
           by_bias[j] += weight[j];
         }
       }
-      expect_matrix(d_gain, [&](auto, auto j) { return by_gain[j]; }, 1e-5);
-      expect_matrix(d_bias, [&](auto, auto j) { return by_bias[j]; }, 1e-5);
-      expect_matrix(y, [&](auto i, auto j) { return y(i, j); }, 1);
+      expect_matrix(
+          d_gain, [&](auto, auto j) { return by_gain[j]; }, 1e-5);
+      expect_matrix(
+          d_bias, [&](auto, auto j) { return by_bias[j]; }, 1e-5);
+      expect_matrix(
+          y, [&](auto i, auto j) { return y(i, j); }, 1);
     }
   });
 }
@@ -180,8 +186,7 @@ TEST(HeadNorm, MatchesPlainLoopsThereAndBack) {
               const auto size = static_cast<double>(width);
               for (const double e : row) m += kind == 0 ? e / size : 0;
               for (const double e : row) s += (e - m) * (e - m);
-              const double scale =
-                  kind == 2 ? std::sqrt(size) / std::sqrt(s + 1e-6) : 1 / std::sqrt(s / size + 1e-3);
+              const double scale = kind == 2 ? std::sqrt(size) / std::sqrt(s + 1e-6) : 1 / std::sqrt(s / size + 1e-3);
               Vector out;
               for (std::size_t j = 0; j < width; ++j) out.push_back((row[j] - m) * scale * gain(0, j) * factor[head]);
               return out;
@@ -199,8 +204,10 @@ TEST(HeadNorm, MatchesPlainLoopsThereAndBack) {
               by_factor[head] += weight[j] * expected[j];
             }
           }
-        expect_matrix(d_gain, [&](auto, auto j) { return by_gain[j]; }, 1e-5);
-        expect_matrix(d_factor, [&](auto, auto j) { return by_factor[j]; }, 1e-5);
+        expect_matrix(
+            d_gain, [&](auto, auto j) { return by_gain[j]; }, 1e-5);
+        expect_matrix(
+            d_factor, [&](auto, auto j) { return by_factor[j]; }, 1e-5);
       }
   });
 }
@@ -217,7 +224,8 @@ TEST(Elementwise, ColumnSumsAndProducts) {
       };
       expect_matrix(sums, exact, 1e-6);
       multiply_elements(9, columns, x.data(), x.stride, y.data(), y.stride, z.data(), z.stride);
-      expect_matrix(z, [&](auto i, auto j) { return x(i, j) * y(i, j); }, 1e-6);
+      expect_matrix(
+          z, [&](auto i, auto j) { return x(i, j) * y(i, j); }, 1e-6);
       add_to(y.data(), columns, z.data());
       EXPECT_NEAR(z(0, columns - 1), x(0, columns - 1) * y(0, columns - 1) + y(0, columns - 1), 1e-6);
     }
@@ -234,7 +242,8 @@ TEST(Elementwise, SumsPartsAndClearsThem) {
     }
     for (Buffer& part : parts) pointers.push_back(part.data());
     double square = 0;
-    for (std::size_t i = 0; i < 64; ++i) square += std::pow(static_cast<double>(count * i + count * (count - 1) / 2), 2);
+    for (std::size_t i = 0; i < 64; ++i)
+      square += std::pow(static_cast<double>(count * i + count * (count - 1) / 2), 2);
     EXPECT_NEAR(sum_parts(pointers.data(), count, 0, 64), square, 1e-6 * square);
     EXPECT_EQ(parts[0].data()[5], static_cast<float>(count * 5 + count * (count - 1) / 2));
     for (std::size_t p = 1; p < count; ++p) EXPECT_EQ(parts[p].data()[5], 0);
@@ -254,11 +263,11 @@ TEST(CrossEntropy, MatchesTheTextbook) {
       };
       Vector z;
       for (std::size_t c = 0; c < classes; ++c) z.push_back(logits(0, c));
-      const SampleLoss result =
-          cross_entropy(logits.data(), classes, logits.stride, 1, 0.1, 0.25, gradient.data());
+      const SampleLoss result = cross_entropy(logits.data(), classes, logits.stride, 1, 0.1, 0.25, gradient.data());
       EXPECT_NEAR(result.loss, loss(z)[0], 1e-6);
       const Vector slope = slopes(loss, z, {0.25});
-      expect_matrix(gradient, [&](auto, auto c) { return slope[c]; }, 1e-5);
+      expect_matrix(
+          gradient, [&](auto, auto c) { return slope[c]; }, 1e-5);
       EXPECT_EQ(result.correct, std::max_element(z.begin(), z.end()) == z.begin() + 1);
     }
   });
@@ -270,7 +279,11 @@ TEST(Updates, MatchPlainLoops) {
     for (std::size_t i = 0; i < 48; ++i) v.at(0, i) *= v.at(0, i);
     Matrix v0(1, 48);
     for (std::size_t i = 0; i < 48; ++i) v0.at(0, i) = v.at(0, i);
-    const AdamStep step{.rate = 0.01F, .inverse_root_bias = 1.3F, .epsilon = 1e-3F, .shrink = 0.99F, .decay = 0.2F,
+    const AdamStep step{.rate = 0.01F,
+                        .inverse_root_bias = 1.3F,
+                        .epsilon = 1e-3F,
+                        .shrink = 0.99F,
+                        .decay = 0.2F,
                         .gradient_scale = 0.5F};
     adam_update(step, 48, x.data(), g.data(), m.data(), v.data());
     for (std::size_t i = 0; i < 48; ++i) {

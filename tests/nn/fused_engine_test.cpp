@@ -24,12 +24,8 @@ Batch random_batch(const TaskShape& shape, std::int64_t samples, std::uint64_t s
 EngineConfig base_config() {
   EngineConfig config;
   config.shape = {.tokens = 4, .dimension = 16, .classes = 10};
-  config.model_options = {{"width", std::int64_t{32}},
-                          {"depth", std::int64_t{2}},
-                          {"heads", std::int64_t{2}},
-                          {"init.weights", 0.2},
-                          {"init.positions", 0.5},
-                          {"init.cls", 1.0}};
+  config.model_options = {{"width", std::int64_t{32}}, {"depth", std::int64_t{2}}, {"heads", std::int64_t{2}},
+                          {"init.weights", 0.2},       {"init.positions", 0.5},    {"init.cls", 1.0}};
   config.label_smoothing = 0.1;
   config.total_steps = 100;
   config.seed = 3;
@@ -138,7 +134,8 @@ TEST(FusedEngine, GradientsAgreeWithAutogradInDoubleOverRandomConfigs) {
     config.rule_options = variant.options;
     config.scale.kind = static_cast<ScaleKind>(random.below(5));
     config.scale.from = 4;
-    config.shape = {.tokens = pick(1, 2, 3, 5, 16, 17, 31), .dimension = pick(1, 3, 16, 37), .classes = pick(2, 10, 19)};
+    config.shape = {
+        .tokens = pick(1, 2, 3, 5, 16, 17, 31), .dimension = pick(1, 3, 16, 37), .classes = pick(2, 10, 19)};
     const std::int64_t heads = pick(1, 2, 3, 4), head_width = pick(3, 5, 8, 16, 20);
     config.model_options["heads"] = heads;
     config.model_options["width"] = heads * head_width;

@@ -17,6 +17,7 @@ constexpr double kCorner = 0.11;
 constexpr double kKnownLevel = 0.25;      // of the rise: so close to the known level is on it
 constexpr double kTrust = 0.5;            // calm asked for around a rise from a known level, against any other
 constexpr double kLeastStart = 0.04;      // of the curve: a shorter plateau at the very start is a delayed start
+constexpr double kWidthOfBudget = 0.15;   // a rise that takes more of the planned run is gradual learning
 constexpr double kLeastOverNoise = 3.5;   // standard deviations
 constexpr double kLeastSure = 12;         // standard errors of the level with fewer evaluations
 constexpr double kRestless = 1;           // rises lost before: a random walk goes back as much as forth
@@ -127,7 +128,7 @@ bool RiseSearch::leaves_plateau(const Rise& rise) const {
 
 bool RiseSearch::is_sharp(const Rise& rise) const {
   return trust_ * rise.width() <= options_.max_width_of_plateau * rise.plateau_length &&
-         rise.width() <= options_.max_width_of_curve;
+         rise.width() <= options_.max_width_of_curve && (!options_.budget || rise.width() <= kWidthOfBudget * budget_);
 }
 
 bool RiseSearch::stands_out(const Rise& rise) const {

@@ -48,7 +48,32 @@ std::string text_of(const EngineConfig& config) {
   return text;
 }
 
-void expect_same_gradients(EngineConfig config, std::int64_t samples, std::int64_t step) {
+// NormSoftmax has a kink where the spread of a row meets its bound sqrt(d): there float32 and float64 may take
+// different sides, and neither gradient is wrong.
+bool on_a_kink(const ReferenceEngine& reference, const EngineConfig& config, const Batch& batch, std::int64_t step) {
+  if (config.rule != "norm_softmax") return false;
+  const bool by_variance = config.rule_options.contains("deviation");
+  double nearest = 1;
+  const TensorHook hook = [&](std::string_view point, int, const at::Tensor& value) {
+    if (point != "logits") return;
+    const at::Tensor variance = (value - value.mean(-1, true)).square().mean(-1) + 1e-6;
+    const at::Tensor spread = by_variance ? variance : variance.sqrt();
+    const auto heads = static_cast<double>(std::get<std::int64_t>(config.model_options.at("heads")));
+    const double bound =
+        std::sqrt(static_cast<double>(std::get<std::int64_t>(config.model_options.at("width"))) / heads);
+    nearest = std::min(nearest, (spread / bound - 1).abs().min().item<double>());
+  };
+  const at::NoGradGuard no_grad;
+  reference.forward(batch, {.training = true,
+                            .seed = config.seed,
+                            .step = step,
+                            .scale_multiple = scale_multiple(config.scale, step, config.total_steps),
+                            .hook = &hook});
+  return nearest < 1e-5;
+}
+
+// False when the config cannot be compared.
+bool expect_same_gradients(EngineConfig config, std::int64_t samples, std::int64_t step) {
   SCOPED_TRACE(text_of(config) + " samples " + std::to_string(samples));
   FusedEngine fused(config);
   ReferenceEngine single(config);
@@ -64,6 +89,7 @@ void expect_same_gradients(EngineConfig config, std::int64_t samples, std::int64
   single.import_state(state);
   reference.import_state(state);
   const Batch batch = random_batch(config.shape, samples, 0);
+  if (on_a_kink(reference, config, batch, step)) return false;
   const StepResult mine = fused.compute_gradients(batch, step);
   const StepResult exact = reference.accumulate_gradients(batch, step);
   single.accumulate_gradients(batch, step);
@@ -85,6 +111,7 @@ void expect_same_gradients(EngineConfig config, std::int64_t samples, std::int64
   const Evaluation quick = fused.evaluate(batch, step), slow = reference.evaluate(batch, step);
   EXPECT_NEAR(quick.loss, slow.loss, 1e-5 * std::abs(slow.loss));
   EXPECT_NEAR(quick.accuracy, slow.accuracy, 1e-6);
+  return true;
 }
 
 struct RuleVariant {
@@ -115,14 +142,14 @@ TEST(FusedEngine, GradientsAgreeWithAutogradInDoubleForEveryRuleAndScale) {
       config.rule = variant.rule;
       config.rule_options = variant.options;
       config.scale = {.kind = kind, .multiple = 1.5, .from = 3, .to = 1};
-      expect_same_gradients(config, 9, 20);
+      EXPECT_TRUE(expect_same_gradients(config, 9, 20));
     }
   }
 }
 
 TEST(FusedEngine, GradientsAgreeWithAutogradInDoubleOverRandomConfigs) {
-  // NormSoftmax has a kink where the spread of a row meets its bound; this seed draws no row within rounding of it.
-  RandomStream random(6, "fused random configs");
+  RandomStream random(5, "fused random configs");
+  int compared = 0;
   const auto pick = [&](auto... choices) {
     const std::array options{choices...};
     return options[random.below(static_cast<std::uint32_t>(options.size()))];
@@ -147,8 +174,9 @@ TEST(FusedEngine, GradientsAgreeWithAutogradInDoubleOverRandomConfigs) {
     config.model_options["stochastic_depth"] = pick(0.0, 0.0, 0.3);
     config.label_smoothing = pick(0.0, 0.1);
     config.threads = pick(1, 2);
-    expect_same_gradients(config, pick(1, 7, 40), trial);
+    compared += expect_same_gradients(config, pick(1, 7, 40), trial) ? 1 : 0;
   }
+  EXPECT_GE(compared, 55) << "too many configs on a kink";
 }
 
 // The list of a rule's parameters is written twice, here and on the torch side.

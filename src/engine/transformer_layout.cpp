@@ -106,7 +106,8 @@ std::vector<float> sinusoidal_positions(std::int64_t rows, std::int64_t width) {
   std::vector<float> table(static_cast<std::size_t>(rows * width));
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t column = 0; column < width; ++column) {
-      const double frequency = std::pow(10000.0, -static_cast<double>(column / 2 * 2) / static_cast<double>(width));
+      const std::int64_t pair = column - column % 2;
+      const double frequency = std::pow(10000.0, -static_cast<double>(pair) / static_cast<double>(width));
       const double angle = static_cast<double>(row) * frequency;
       table[static_cast<std::size_t>(row * width + column)] =
           static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle));

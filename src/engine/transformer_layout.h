@@ -1,6 +1,8 @@
 // The transformer as data: its options and its parameters. Engines differ in how they compute, not in what.
 #pragma once
 
+#include <cmath>
+
 #include "engine/parameters.h"
 #include "engine/scale.h"
 #include "tasks/task.h"
@@ -65,7 +67,7 @@ struct TransformerOptions {
   }
 
   std::int64_t head_width() const { return width / heads; }
-  std::int64_t mlp_width() const { return static_cast<std::int64_t>(mlp_ratio * width + 0.5); }
+  std::int64_t mlp_width() const { return std::llround(mlp_ratio * width); }
 };
 
 // Throws Error(config) when the sizes do not fit together.

@@ -148,8 +148,8 @@ TEST(FusedEngine, GradientsAgreeWithAutogradInDoubleForEveryRuleAndScale) {
 }
 
 TEST(FusedEngine, GradientsAgreeWithAutogradInDoubleOverRandomConfigs) {
-  // About half of other seeds draw configs past the tolerance (1e-5 to 2e-4): NormSoftmax over two keys, whose W_Q and W_K
-  // have next to no gradient, and LayerNorm over three numbers. This grid is not a bound for those.
+  // About half of other seeds draw configs past the tolerance (1e-5 to 2e-4): NormSoftmax over two keys, whose W_Q and
+  // W_K have next to no gradient, and LayerNorm over three numbers. This grid is not a bound for those.
   RandomStream random(5, "fused random configs");
   int compared = 0;
   const auto pick = [&](auto... choices) {

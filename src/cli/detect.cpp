@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "io/curve_file.h"
 #include "report/curve_plot.h"
+#include "report/finding_marks.h"
 #include "stats/curve_corpus.h"
 #include "stats/detector.h"
 #include "stats/detector_check.h"
@@ -58,15 +59,11 @@ Json to_json(const Findings& findings) {
 }
 
 void print_findings(const LoadedCurve& curve, const Findings& findings) {
-  PlotMarks marks;
-  for (const Plateau& plateau : findings.plateaus)
-    marks.plateaus.push_back({plateau.start, plateau.end, plateau.level});
-  for (const Moment& moment : findings.moments) marks.moments.push_back({moment.step});
   PlotOptions options;
   options.title = fmt::format("{} by {}", curve.column, curve.step_column);
   options.width = std::min(100, terminal_columns(STDOUT_FILENO));
   options.colour = use_colour(STDOUT_FILENO);
-  fmt::print("{}\n", plot_curve({curve.steps, curve.values}, marks, options));
+  fmt::print("{}\n", plot_curve({curve.steps, curve.values}, marks_of(findings), options));
   for (const Plateau& plateau : findings.plateaus)
     fmt::print("plateau  {:g} to {:g} at {:.4g}\n", plateau.start, plateau.end, plateau.level);
   for (const Moment& moment : findings.moments)

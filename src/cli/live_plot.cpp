@@ -8,6 +8,7 @@
 
 #include "base/terminal.h"
 #include "report/curve_plot.h"
+#include "report/finding_marks.h"
 
 namespace eureka::cli {
 namespace {
@@ -63,10 +64,6 @@ std::string LivePlot::status_line() const {
 }
 
 std::string LivePlot::picture(int width, bool colour) const {
-  PlotMarks marks;
-  for (const Plateau& plateau : findings_.plateaus)
-    marks.plateaus.push_back({plateau.start, plateau.end, plateau.level});
-  for (const Moment& moment : findings_.moments) marks.moments.push_back({moment.step});
   PlotOptions options;
   options.title = title_ + " · validation accuracy";
   options.width = std::clamp(width, 40, 100);
@@ -74,7 +71,7 @@ std::string LivePlot::picture(int width, bool colour) const {
   options.x_max = static_cast<double>(steps_);
   options.y_min = 0;
   options.y_max = 1;
-  return plot_curve({xs_, ys_}, marks, options);
+  return plot_curve({xs_, ys_}, marks_of(findings_), options);
 }
 
 void LivePlot::redraw() {

@@ -6,12 +6,11 @@
 //   for (const Moment& moment : detector.moments()) ...
 //
 // Requires: steps finite and strictly increasing (Error otherwise). A non-finite value ends the curve: everything
-// before it
-//           still counts, everything after it is ignored.
+// before
+//           it still counts, everything after it is ignored.
 // Ensures:  memory bounded by options.window whatever the length; add() is O(1) amortised; feeding the same curve point
-// by
-//           point or at once gives the same moments, however often they are asked for in between; shifting or scaling
-//           either axis shifts or scales the result and changes nothing else.
+//           by point or at once gives the same moments, however often they are asked for in between; shifting or
+//           scaling either axis shifts or scales the result and changes nothing else.
 //
 // How it decides is told in docs/detector.md.
 #pragma once

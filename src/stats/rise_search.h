@@ -2,11 +2,12 @@
 //
 // Every pair of corners is tried as (plateau ends, new level begins), measured, and held against the tests of
 // accepted(); of those that pass and overlap, the highest and sharpest is kept. In words, a rise is a moment if it
-//   leaves a plateau            enough evaluations within a narrow band just before it; the known level, if one is
-//   known is sharp                    narrow against that plateau and against the steps seen stands out of the noise,
-//   and of what the curve has gone up and down before breaks new ground           most of it is better than everything
-//   before: a recovery is no discovery has held                    the new level lasted, or the curve ended when the
-//   rise had gone most of its way is one rise                 without a long stop half-way
+//   - leaves a plateau: enough evaluations within a narrow band just before it; at the known level, if one is known;
+//   - is sharp: narrow against that plateau and against the steps seen;
+//   - stands out of the noise, and of what the curve has gone up and down before;
+//   - breaks new ground: most of it is better than everything before, since a recovery is no discovery;
+//   - has held: the new level lasted, or the curve ended when the rise had gone most of its way;
+//   - is one rise, without a long stop half-way.
 #pragma once
 
 #include <vector>

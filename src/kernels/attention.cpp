@@ -1,5 +1,7 @@
 #include "kernels/attention.h"
 
+#include <cstring>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention.cpp"
 #include "hwy/foreach_target.h"
@@ -55,6 +57,22 @@ HWY_INLINE MatrixA part(MatrixA x, std::size_t row, std::size_t column) {
   return {x.data + row * x.stride + column, x.stride};
 }
 
+// The row of one query; keys that a causal mask hides are not part of it.
+HWY_INLINE AttentionRow row_of(const HeadRules& rule, std::size_t sample, std::size_t head, std::size_t query,
+                               std::size_t keys, const float* logits, float* weights) {
+  const AttentionMask& mask = rule.mask;
+  return {.multiple = rule.multiples[head],
+          .logits = logits,
+          .weights = weights,
+          .keys = mask.causal ? query + 1 : keys,
+          .visible = mask.visible == nullptr ? nullptr : mask.visible + sample * mask.stride};
+}
+
+// Keys behind the end of a causal row have no weight and no gradient.
+HWY_INLINE void clear_behind(const AttentionRow& row, std::size_t keys, float* values) {
+  if (row.keys < keys) std::memset(values + row.keys, 0, (keys - row.keys) * sizeof(float));
+}
+
 void forward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v, float* logits,
              float* weights, MatrixC out, float* scratch) {
   const std::size_t width = shape.head_width, stride = shape.weight_stride();
@@ -65,11 +83,11 @@ void forward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Matr
         const std::size_t first = (sample * shape.heads + head) * shape.queries * stride;
         query_key_products(shape.queries, shape.keys, width, part(q, query, column), part(k, key, column),
                            logits + first, stride, scratch);
-        AttentionRow row{.multiple = rule.multiples[head], .keys = shape.keys};
         for (std::size_t i = 0; i < shape.queries; ++i) {
-          row.logits = logits + first + i * stride;
-          row.weights = weights + first + i * stride;
+          const std::size_t at = first + i * stride;
+          const AttentionRow row = row_of(rule, sample, head, i, shape.keys, logits + at, weights + at);
           decltype(chosen)::weights(rule.row, row);
+          clear_behind(row, shape.keys, row.weights);
         }
         product<false>({shape.queries, width, shape.keys}, {weights + first, stride},
                        MatrixB::plain(v.data + key * v.stride + column, v.stride),
@@ -81,8 +99,9 @@ void forward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Matr
 
 void backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v, const float* logits,
               const float* weights, MatrixA d_out, MatrixC dq, MatrixC dk, MatrixC dv, float* d_log_multiples,
-              float* scratch) {
+              float* scratch, AttentionTaps taps) {
   const std::size_t width = shape.head_width, stride = shape.weight_stride();
+  const std::size_t row_floats = shape.queries * stride;
   float* d_logits = scratch + width * row_stride(shape.keys);
   with_rule(rule.row.kind, [&](auto chosen) HWY_ATTR {
     for (std::size_t sample = 0; sample < shape.samples; ++sample) {
@@ -96,14 +115,17 @@ void backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Mat
         query_key_products(shape.queries, shape.keys, width, go, part(v, key, column), d_logits, stride, scratch);
         product<true>({shape.keys, width, shape.queries}, {weights + first, stride}, MatrixB::plain(go.data, go.stride),
                       out(dv, key));
-        AttentionRow row{.multiple = rule.multiples[head], .keys = shape.keys};
+        if (taps.d_weights != nullptr) std::memcpy(taps.d_weights + first, d_logits, row_floats * sizeof(float));
         float by_multiple = 0;
         for (std::size_t i = 0; i < shape.queries; ++i) {
-          row.logits = logits + first + i * stride;
+          const std::size_t at = first + i * stride;
           // Read only: the way back changes no weight.
-          row.weights = const_cast<float*>(weights) + first + i * stride;
+          float* own = const_cast<float*>(weights) + at;
+          const AttentionRow row = row_of(rule, sample, head, i, shape.keys, logits + at, own);
           by_multiple += decltype(chosen)::gradient(rule.row, row, d_logits + i * stride, rule.learned);
+          clear_behind(row, shape.keys, d_logits + i * stride);
         }
+        if (taps.d_logits != nullptr) std::memcpy(taps.d_logits + first, d_logits, row_floats * sizeof(float));
         if (rule.learned) d_log_multiples[head] += by_multiple;
         const MatrixA qh = part(q, query, column), kh = part(k, key, column);
         product<false>({shape.queries, width, shape.keys}, {d_logits, stride}, MatrixB::plain(kh.data, kh.stride),
@@ -126,10 +148,8 @@ void absorbed_forward(const AbsorbedShape& shape, const HeadRules& rule, MatrixA
       for (std::size_t head = first; head < first + shape.heads; ++head) {
         if (logit_offsets != nullptr)
           for (std::size_t key = 0; key < shape.keys; ++key) logits[head * stride + key] += logit_offsets[head];
-        decltype(chosen)::weights(rule.row, {.multiple = rule.multiples[head - first],
-                                             .logits = logits + head * stride,
-                                             .weights = weights + head * stride,
-                                             .keys = shape.keys});
+        decltype(chosen)::weights(rule.row, row_of(rule, sample, head - first, 0, shape.keys, logits + head * stride,
+                                                   weights + head * stride));
       }
       product<false>({shape.heads, shape.width, shape.keys}, {weights + first * stride, stride},
                      MatrixB::plain(own.data, own.stride), Store{z.data + first * z.stride, z.stride});
@@ -152,10 +172,8 @@ void absorbed_backward(const AbsorbedShape& shape, const HeadRules& rule, Matrix
         float* g = d_logits + i * stride;
         if (weight_offsets != nullptr)
           for (std::size_t key = 0; key < shape.keys; ++key) g[key] += weight_offsets[head];
-        const AttentionRow row{.multiple = rule.multiples[i],
-                               .logits = logits + head * stride,
-                               .weights = const_cast<float*>(weights) + head * stride,
-                               .keys = shape.keys};
+        const AttentionRow row =
+            row_of(rule, sample, i, 0, shape.keys, logits + head * stride, const_cast<float*>(weights) + head * stride);
         const float by_multiple = decltype(chosen)::gradient(rule.row, row, g, rule.learned);
         if (rule.learned) d_log_multiples[i] += by_multiple;
         if (d_logit_sums != nullptr) {
@@ -193,9 +211,9 @@ void attention(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Ma
 
 void attention_backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v,
                         const float* logits, const float* weights, MatrixA d_out, MatrixC dq, MatrixC dk, MatrixC dv,
-                        float* d_log_multiples, float* scratch) {
+                        float* d_log_multiples, float* scratch, AttentionTaps taps) {
   HWY_DYNAMIC_DISPATCH(backward)
-  (shape, rule, q, k, v, logits, weights, d_out, dq, dk, dv, d_log_multiples, scratch);
+  (shape, rule, q, k, v, logits, weights, d_out, dq, dk, dv, d_log_multiples, scratch, taps);
 }
 
 void absorbed_attention(const AbsorbedShape& shape, const HeadRules& rule, MatrixA u, MatrixA tokens,

@@ -22,10 +22,24 @@ struct AttentionShape {
   }
 };
 
+// Which keys a query sees.
+struct AttentionMask {
+  bool causal = false;             // query i sees keys 0 to i
+  const float* visible = nullptr;  // 1 or 0 per key, samples x `stride` with room up to weight_stride(); nullptr: all
+  std::size_t stride = 0;
+};
+
 struct HeadRules {
   RowRule row;
   const float* multiples;  // of 1/sqrt(head width), one per head
   bool learned = false;    // somebody wants the gradient by the multiples
+  AttentionMask mask = {};
+};
+
+// Where gradients that are otherwise passed on and forgotten are kept, laid out as the weights; nullptr: nowhere.
+struct AttentionTaps {
+  float* d_weights = nullptr;
+  float* d_logits = nullptr;
 };
 
 // out = weights(q k^T) v. Rows of q, k, v and out are tokens; heads lie side by side in a row. `logits` is kept for the
@@ -36,7 +50,7 @@ void attention(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Ma
 // Gradients by q, k, v from d_out, and by ln(multiple) of every head (added).
 void attention_backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v,
                         const float* logits, const float* weights, MatrixA d_out, MatrixC dq, MatrixC dk, MatrixC dv,
-                        float* d_log_multiples, float* scratch);
+                        float* d_log_multiples, float* scratch, AttentionTaps taps = {});
 
 // Attention of one query per sample (the cls token) with the key and value projections absorbed: with u = W_K^T q and
 // z = sum of weights * token, logits are u.token and the head's output is W_V z. No key or value is ever formed.

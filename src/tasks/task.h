@@ -28,11 +28,38 @@ struct Latent {
   bool intermediate = false;
 };
 
+// What a sample is made of.
+enum class InputKind : std::uint8_t { vectors, ids, image };
+
+enum class LossKind : std::uint8_t { cross_entropy, squared };
+constexpr auto enum_names(LossKind) { return std::array{"cross-entropy", "squared"}; }
+
+struct ImageShape {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  std::int64_t channels = 0;
+
+  std::int64_t values() const { return height * width * channels; }
+};
+
 // The sizes a model needs to know.
 struct TaskShape {
-  std::int64_t tokens = 0;
-  std::int64_t dimension = 0;  // of each token
-  std::int64_t classes = 0;    // of the label
+  std::int64_t tokens = 0;      // per sample; 0 for an image, which the model cuts into tokens
+  std::int64_t dimension = 0;   // of each token that is a vector
+  std::int64_t classes = 0;     // of the label; with the squared loss, how many numbers are predicted
+  std::int64_t vocabulary = 0;  // above 0: tokens are ids below it
+  ImageShape image = {};
+  bool every_position = false;  // a label for each token, not one per sample
+  LossKind loss = LossKind::cross_entropy;
+
+  InputKind input() const {
+    return vocabulary > 0 ? InputKind::ids : image.values() > 0 ? InputKind::image : InputKind::vectors;
+  }
+  // Floats of one sample in Batch::inputs.
+  std::int64_t values() const {
+    return input() == InputKind::ids ? 0 : input() == InputKind::image ? image.values() : tokens * dimension;
+  }
+  std::int64_t labels() const { return every_position ? tokens : 1; }
 };
 
 struct SampleRequest {
@@ -45,11 +72,15 @@ struct SampleRequest {
 // Row-major arrays; kept by the caller and refilled, so that no step allocates.
 struct Batch {
   std::int64_t samples = 0;
-  std::vector<float> inputs;         // samples x tokens x dimension
-  std::vector<std::int64_t> labels;  // samples
-  std::vector<TokenRole> roles;      // samples x tokens
-  std::vector<int> latents;          // samples x latents().size()
+  std::vector<float> inputs;          // samples x tokens x dimension, or samples x height x width x channels
+  std::vector<std::int32_t> ids;      // samples x tokens
+  std::vector<std::int64_t> labels;   // samples x labels(); below 0: nothing is asked there
+  std::vector<float> targets;         // samples x labels() x classes, for the squared loss
+  std::vector<std::uint8_t> visible;  // samples x tokens, 0: no token attends to this one; empty: all are visible
+  std::vector<TokenRole> roles;       // samples x tokens
+  std::vector<int> latents;           // samples x latents().size()
 
+  // Makes room for everything but `visible`, which is left empty.
   void resize(std::int64_t sample_count, const TaskShape& shape, std::size_t latent_count);
 };
 

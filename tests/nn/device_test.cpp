@@ -19,6 +19,8 @@ TEST(Device, RulesTakeItFromTheirInputs) {
     SCOPED_TRACE(name);
     const auto rule = Registry<AttentionRule>::instance().make(name, {});
     AttentionContext context;
+    for (const ParameterSpec& spec : rule->parameters({.heads = 3, .width = 4}))
+      context.parameters.push_back(at::ones(spec.shape, meta));
     context.mask = at::ones({7, 7}, meta.requires_grad(false).dtype(at::kBool)).tril();
     for (const bool masked : {true, false}) {
       if (!masked) context.mask = at::Tensor();

@@ -1,4 +1,5 @@
 // Measures the coverage of every 95% interval and prints the tables of docs/statistics.md.
+#include "stats/arm_comparison.h"
 #include "stats/coverage.h"
 
 namespace eureka {
@@ -76,6 +77,35 @@ TEST(CoverageMeasured, OfTheMeanFinalAccuracy) {
       const Coverage coverage = measure_accuracy(stuck, n, kReplications);
       coverage.print();
       if (stuck == 0) coverage.expect_within(0.93, 0.97);
+    }
+}
+
+// What a reader acts on: how often an arm no different from the baseline is called sooner or later.
+TEST(CoverageMeasured, OfTheVerdict) {
+  std::printf("| runs per arm | seeds | arms called different that are not |\n|---|---|---|\n");
+  const SimulatedArm truth = settings()[1].arm;
+  for (const std::size_t n : {std::size_t{5}, std::size_t{10}, std::size_t{20}})
+    for (const double correlation : {0.0, 0.6}) {
+      double wrong = 0;
+      for (std::uint64_t i = 0; i < kBootstrapReplications; ++i) {
+        const SimulatedPair pair = simulate_pair(truth, truth, n, correlation, i);
+        const auto make_arm = [](const char* name, const std::vector<SeededTime>& runs) {
+          Arm arm{.name = name};
+          for (const auto& [seed, run] : runs)
+            arm.trials.push_back(
+                {.seed = seed, .moment = run.event ? std::optional(run.time) : std::nullopt, .last_step = run.time});
+          return arm;
+        };
+        const Arm arm = make_arm("arm", pair.second);
+        const VerdictKind kind = compare_arms(make_arm("baseline", pair.first), std::span(&arm, 1), 1,
+                                              {.bootstrap_seed = i, .resamples = kResamples, .has_level = false})
+                                     .arms[0]
+                                     .kind;
+        wrong += kind == VerdictKind::sooner || kind == VerdictKind::later || kind == VerdictKind::different;
+      }
+      const double share = wrong / static_cast<double>(kBootstrapReplications);
+      std::printf("| %zu | %s | %.1f%% |\n", n, correlation == 0 ? "unrelated" : "related", 100 * share);
+      EXPECT_LT(share, n < 10 ? 0.085 : 0.07);
     }
 }
 

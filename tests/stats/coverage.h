@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "stats/arm_comparison.h"
 #include "stats/cox.h"
 #include "stats/intervals.h"
 #include "stats/kaplan_meier.h"
@@ -145,20 +146,28 @@ inline WilsonCoverage wilson_coverage_over_rates(int n) {
   return result;
 }
 
-// Mean of accuracies: those that learned are at 0.99 or so, the others on the plateau.
-inline Coverage measure_accuracy(double stuck, std::size_t n, std::uint64_t replications) {
+struct AccuracyCoverage {
+  Coverage mean, median;
+};
+
+// Accuracies of runs that learned are 0.97 to 0.99, the others stay on the plateau. Fewer than half are stuck.
+inline AccuracyCoverage measure_accuracy(double stuck, std::size_t n, std::uint64_t replications) {
   char name[64];
   std::snprintf(name, sizeof name, "%.0f%% stuck on the plateau", 100 * stuck);
-  Coverage coverage("mean final accuracy", name, n);
-  const double truth = (1 - stuck) * 0.98 + stuck * 0.55;
+  AccuracyCoverage result{{"mean final accuracy", name, n}, {"median final accuracy", name, n}};
+  const double mean = (1 - stuck) * 0.98 + stuck * 0.55, median = 0.97 + 0.02 * (0.5 - stuck) / (1 - stuck);
   for (std::uint64_t i = 0; i < replications; ++i) {
     RandomStream random(7, "accuracies", i);
-    std::vector<double> values;
-    for (std::size_t k = 0; k < n; ++k)
-      values.push_back(random.chance(stuck) ? 0.53 + 0.04 * random.uniform() : 0.97 + 0.02 * random.uniform());
-    coverage.count(mean_interval(values)->contains(truth));
+    std::vector<TrialOutcome> trials;
+    for (std::size_t k = 0; k < n; ++k) {
+      const double level = random.chance(stuck) ? 0.54 : 0.97;
+      trials.push_back({.last_step = 1, .final_accuracy = level + 0.02 * random.uniform()});
+    }
+    const AccuracySummary summary = *summarise_arm(trials, 1, {.has_level = false}).final_accuracy;
+    result.mean.count(summary.mean_interval->contains(mean));
+    result.median.count(summary.median_interval.contains(median));
   }
-  return coverage;
+  return result;
 }
 
 }  // namespace eureka

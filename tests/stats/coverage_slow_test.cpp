@@ -1,5 +1,4 @@
 // Measures the coverage of every 95% interval and prints the tables of docs/statistics.md.
-#include "stats/arm_comparison.h"
 #include "stats/coverage.h"
 
 namespace eureka {
@@ -43,7 +42,7 @@ TEST_P(SpeedUpCoverage, OfUnrelatedSeeds) {
   for (const Setting& setting : settings()) {
     const Coverage coverage = measure_speedup(setting, 1, 0, GetParam(), kBootstrapReplications, kResamples);
     coverage.print();
-    if (!setting.has_hidden_failures) coverage.expect_within(0.93, 0.97);
+    if (!setting.has_hidden_failures && setting.arm.survival(1) < 0.5) coverage.expect_within(0.93, 0.97);
   }
 }
 
@@ -70,13 +69,15 @@ TEST(CoverageMeasured, OfTheHazardRatioAndTheLogRankTest) {
       }
 }
 
-TEST(CoverageMeasured, OfTheMeanFinalAccuracy) {
+TEST(CoverageMeasured, OfTheFinalAccuracy) {
   print_heading();
   for (const std::size_t n : {std::size_t{10}, std::size_t{20}})
-    for (const double stuck : {0.0, 0.1, 0.3, 0.5}) {
-      const Coverage coverage = measure_accuracy(stuck, n, kReplications);
-      coverage.print();
-      if (stuck == 0) coverage.expect_within(0.93, 0.97);
+    for (const double stuck : {0.0, 0.1, 0.3}) {
+      const AccuracyCoverage coverage = measure_accuracy(stuck, n, kReplications);
+      coverage.mean.print();
+      coverage.median.print();
+      coverage.median.expect_within(0.93, 0.97);
+      if (stuck == 0) coverage.mean.expect_within(0.93, 0.97);
     }
 }
 

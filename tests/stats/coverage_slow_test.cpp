@@ -34,10 +34,10 @@ TEST(CoverageMeasured, OfCurveMedianAndRestrictedMean) {
     }
 }
 
-class SpeedUpCoverage : public ::testing::TestWithParam<std::size_t> {};
-INSTANTIATE_TEST_SUITE_P(CoverageMeasured, SpeedUpCoverage, ::testing::Values(10, 20));
+class CoverageByRuns : public ::testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(CoverageMeasured, CoverageByRuns, ::testing::Values(10, 20));
 
-TEST_P(SpeedUpCoverage, OfUnrelatedSeeds) {
+TEST_P(CoverageByRuns, OfTheSpeedUpWithUnrelatedSeeds) {
   print_heading();
   for (const Setting& setting : settings()) {
     const Coverage coverage = measure_speedup(setting, 1, 0, GetParam(), kBootstrapReplications, kResamples);
@@ -46,12 +46,26 @@ TEST_P(SpeedUpCoverage, OfUnrelatedSeeds) {
   }
 }
 
-TEST_P(SpeedUpCoverage, OfRelatedSeeds) {
+TEST_P(CoverageByRuns, OfTheSpeedUpWithRelatedSeeds) {
   print_heading();
   for (const Setting& setting : settings()) {
     const Coverage coverage = measure_speedup(setting, 2, 0.6, GetParam(), kBootstrapReplications, kResamples);
     coverage.print();
     if (!setting.has_hidden_failures) coverage.expect_within(0.93, 0.97);
+  }
+}
+
+TEST_P(CoverageByRuns, InSettingsTheMethodsWereNotChosenIn) {
+  print_heading();
+  for (const Setting& setting : held_out_settings()) {
+    const CurveCoverage curve = measure_curve(setting, GetParam(), kReplications);
+    for (const Coverage& coverage :
+         {curve.mean, curve.median, curve.pointwise,
+          measure_speedup(setting, 1, 0, GetParam(), kBootstrapReplications, kResamples),
+          measure_speedup(setting, 2, 0.6, GetParam(), kBootstrapReplications, kResamples)}) {
+      coverage.print();
+      coverage.expect_within(0.93, 0.97);
+    }
   }
 }
 

@@ -128,7 +128,7 @@ class Plot {
     EUREKA_CHECK(curve.steps.size() == curve.values.size(), "a curve needs a step for every value");
     measure();
     y_ticks_ = ticks_around(y_.low, y_.high, std::max(2, (rows_ + 1) / 2));
-    const Interval round = snapped(y_, y_ticks_);
+    const AxisRange round = snapped(y_, y_ticks_);
     if (!usable(options.y_min)) y_.low = round.low;
     if (!usable(options.y_max)) y_.high = round.high;
     lay_out();
@@ -372,7 +372,7 @@ class Plot {
   int width_, rows_;
   int columns_ = 1, label_width_ = 0;
   std::size_t points_ = 0, left_out_ = 0;
-  Interval x_, y_;
+  AxisRange x_, y_;
   Ticks y_ticks_;
   std::vector<std::string> row_labels_, level_labels_;  // left and right of each row
   std::vector<bool> is_moment_, is_plateau_;            // of each column

@@ -82,7 +82,8 @@ void check_engines(const Study& study, const std::vector<Trial>& trials) {
   if (child > 0) ::waitpid(child, &status, 0);
   if (!text.empty()) {
     const Json complaint = Json::parse(text);
-    throw Error(ErrorKind::config, complaint.at("what").get<std::string>(), complaint.at("where"), complaint.at("hint"));
+    throw Error(ErrorKind::config, complaint.at("what").get<std::string>(), complaint.at("where"),
+                complaint.at("hint"));
   }
   if (child < 0 || status != 0)
     throw Error(ErrorKind::failed, "the models of this study cannot be made: their process died", {},

@@ -13,6 +13,7 @@ namespace eureka {
 namespace {
 
 struct StudyHead {
+  std::string name;
   std::string question;
   std::string base;
   std::string baseline;
@@ -21,6 +22,7 @@ struct StudyHead {
 
   template <class V>
   void visit(V& v) {
+    v("name", name, "of the study; that of its file when left out");
     v("question", question, "what the study is to answer, in one sentence");
     v("base", base, "preset or file of every trial");
     v("baseline", baseline, "the arm the others are compared with; the first when left out");
@@ -38,7 +40,7 @@ struct BranchHead {
   void visit(V& v) {
     v("from", from, "directory of the runs to continue; the study's own base when left out");
     v("at", at, Range{1, 1e9}, "the step to continue from");
-    v("only", only, "runs stuck on the plateau at that step, or all");
+    v("only", only, "runs stuck on the plateau at that step, or all that have had no moment by then");
   }
 };
 
@@ -157,8 +159,7 @@ void refuse_foreign_keys(const ConfigDocument& document, const std::string& file
   for (const auto& [key, entry] : document.entries)
     if (!is_ours(key)) refuse(key, entry.where);
   for (const auto& [key, list] : document.lists)
-    if (key != "study.seeds" && !key.starts_with("axes."))
-      refuse(key, list.empty() ? file_name : list.front().where);
+    if (key != "study.seeds" && !key.starts_with("axes.")) refuse(key, list.empty() ? file_name : list.front().where);
   for (const auto& [key, tables] : document.tables)
     if (key != "arm" && key != "axes.list")
       refuse(key, tables.front().empty() ? file_name : tables.front().begin()->second.where);
@@ -169,9 +170,10 @@ std::optional<BranchPlan> read_branch(const ConfigEntries& entries, const std::s
     return std::nullopt;
   const BranchHead head = read_section<BranchHead>(entries, "branch");
   if (head.at == 0)
-    throw Error(ErrorKind::config, "'branch.at' is missing", file_name, "the step to continue from, for example at = 1000");
-  return BranchPlan{head.from, where_of(entries, "branch.from", file_name), head.at, where_of(entries, "branch.at", file_name),
-                    head.only};
+    throw Error(ErrorKind::config, "'branch.at' is missing", file_name,
+                "the step to continue from, for example at = 1000");
+  return BranchPlan{head.from, where_of(entries, "branch.from", file_name), head.at,
+                    where_of(entries, "branch.at", file_name), head.only};
 }
 
 void append_entries(std::string& text, const std::string& prefix, const ConfigEntries& entries) {
@@ -185,7 +187,7 @@ Study read_study(const ConfigSource& source) {
   refuse_foreign_keys(document, source.file_name);
   const auto head = read_section<StudyHead>(document.entries, "study", {"seeds"});
   Study study;
-  study.name = source.name;
+  study.name = head.name.empty() ? source.name : head.name;
   study.question = head.question;
   study.branch = read_branch(document.entries, source.file_name);
   study.base = head.base;
@@ -214,6 +216,7 @@ Study read_study(const ConfigSource& source) {
 std::string to_toml(const Study& study) {
   const auto text_value = [](const std::string& text) { return to_toml(OptionValue(text)); };
   std::string text = "# written by eureka study: complete, with what the command line changed\n[study]\n";
+  text += fmt::format("name = {}\n", text_value(study.name));
   if (!study.question.empty()) text += fmt::format("question = {}\n", text_value(study.question));
   if (!study.base.empty()) text += fmt::format("base = {}\n", text_value(study.base));
   if (!study.seeds.empty()) text += fmt::format("seeds = [{}]\n", fmt::join(study.seeds, ", "));

@@ -51,8 +51,8 @@ struct StudyPoint {
   ConfigEntries overrides;
 };
 
-enum class BranchOnly { stuck, all };
-constexpr auto enum_names(BranchOnly) { return std::array{"stuck", "all"}; }
+enum class BranchOnly { stuck, waiting };
+constexpr auto enum_names(BranchOnly) { return std::array{"stuck", "waiting"}; }
 
 struct BranchPlan {
   std::string from;  // directory of the runs to continue; empty: the study trains them itself, from its base

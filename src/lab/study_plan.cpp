@@ -38,7 +38,8 @@ ConfigEntries base_entries(const Study& study) {
 
 RunConfig trial_config(const Study& study, const StudyPoint& point, const StudyArm& arm, const ConfigEntries& base,
                        std::int64_t seed, const Catalog& catalog) {
-  ConfigEntries entries = merge_entries(merge_entries(merge_entries(base, study.overrides), point.overrides), arm.overrides);
+  ConfigEntries entries =
+      merge_entries(merge_entries(merge_entries(base, study.overrides), point.overrides), arm.overrides);
   entries["run.seed"] = {seed, "study.seeds"};
   return resolve_config(entries, catalog);
 }
@@ -51,8 +52,12 @@ std::vector<Trial> plan_trials(const Study& study, const Catalog& catalog, const
     for (std::size_t point = 0; point < study.points.size(); ++point)
       for (std::size_t arm = 0; arm < study.arms.size(); ++arm) {
         const fs::path place = out / study.points[point].name / study.arms[arm].name;
-        trials.push_back({point, arm, seed, place / fmt::format("seed-{}", seed),
-                          trial_config(study, study.points[point], study.arms[arm], base, seed, catalog), {}});
+        trials.push_back({point,
+                          arm,
+                          seed,
+                          place / fmt::format("seed-{}", seed),
+                          trial_config(study, study.points[point], study.arms[arm], base, seed, catalog),
+                          {}});
       }
   return trials;
 }

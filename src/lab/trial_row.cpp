@@ -1,5 +1,7 @@
 #include "lab/trial_row.h"
 
+#include <algorithm>
+
 #include "io/jsonl.h"
 #include "train/run_directory.h"
 
@@ -48,8 +50,9 @@ std::optional<double> first_step_at(const fs::path& run, double accuracy, double
 TrialOutcome outcome_of(const TrialRow& row) {
   TrialOutcome outcome;
   outcome.seed = row.seed;
-  outcome.moment = row.moment && *row.moment > row.origin;
-  outcome.time = (outcome.moment ? *row.moment : static_cast<double>(row.steps)) - row.origin;
+  // A rise that was under way when the run was taken up can have its middle before that step.
+  if (row.moment) outcome.moment = std::max(1.0, *row.moment - row.origin);
+  outcome.last_step = static_cast<double>(row.steps) - row.origin;
   outcome.diverged = row.status == "diverged";
   outcome.final_accuracy = row.final_accuracy;
   if (row.steps_to_level) outcome.steps_to_level = *row.steps_to_level - row.origin;

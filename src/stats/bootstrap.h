@@ -23,7 +23,7 @@ struct BootstrapOptions {
 
 struct MeanRatio {
   double ratio = 1;                  // > 1: the second group is sooner
-  std::optional<Interval> interval;  // nothing when the data cannot carry one: fewer than two runs, or no events at all
+  std::optional<Interval> interval;  // nothing without spread: one run in a group, or no events at all
 };
 
 // Nothing when a group is empty or the second group's restricted mean is 0.

@@ -11,19 +11,21 @@ namespace {
 
 constexpr double kRounding = 1e-9;  // a survival this close to one half is one half
 
-// First time at which a falling curve is at or below one half; half-way along its level stretch if it is exactly there.
-template <class Value>
-std::optional<double> crosses_half(const std::vector<SurvivalStep>& steps, const Value& value) {
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const double here = value(steps[i]);
-    if (here > 0.5 + kRounding) continue;
-    if (here < 0.5 - kRounding) return steps[i].time;
-    for (std::size_t j = i + 1; j < steps.size(); ++j)
-      if (value(steps[j]) < here) return 0.5 * (steps[i].time + steps[j].time);
-    return steps[i].time;
+// Where a falling curve, known at points of time, first gets to one half: interpolated between points.
+class HalfCrossing {
+ public:
+  void add(double time, double value) {
+    if (!crossing_ && value <= 0.5)
+      crossing_ = last_value_ ? last_time_ + (time - last_time_) * (*last_value_ - 0.5) / (*last_value_ - value) : time;
+    last_time_ = time;
+    last_value_ = value;
   }
-  return {};
-}
+  std::optional<double> found() const { return crossing_; }
+
+ private:
+  std::optional<double> crossing_, last_value_;
+  double last_time_ = 0;
+};
 
 }  // namespace
 
@@ -45,7 +47,8 @@ SurvivalCurve::SurvivalCurve(std::span<const SurvivalTime> times, double horizon
     }
     step.survival = survival;
     step.variance = survival * survival * greenwood;
-    step.interval = wilson_interval(std::min(1.0, survival) * effective, effective, level);
+    step.effective_runs = effective;
+    step.interval = wilson_interval(survival * effective, effective, level);
     steps_.push_back(step);
   }
 }
@@ -78,12 +81,31 @@ std::optional<Interval> SurvivalCurve::log_log_at(double time) const {
 }
 
 std::optional<double> SurvivalCurve::median() const {
-  return crosses_half(steps_, [](const SurvivalStep& step) { return step.survival; });
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const double here = steps_[i].survival;
+    if (here > 0.5 + kRounding) continue;
+    const bool level_at_half = here > 0.5 - kRounding && i + 1 < steps_.size();
+    return level_at_half ? 0.5 * (steps_[i].time + steps_[i + 1].time) : steps_[i].time;
+  }
+  return {};
 }
 
 OpenInterval SurvivalCurve::median_interval() const {
-  return {crosses_half(steps_, [](const SurvivalStep& step) { return step.interval.low; }),
-          crosses_half(steps_, [](const SurvivalStep& step) { return step.interval.high; })};
+  HalfCrossing low, high;
+  double before = 1;
+  for (const SurvivalStep& step : steps_) {
+    // half-way down the step, where the curve stands at the very time of the event
+    const Interval middle =
+        wilson_interval(0.5 * (before + step.survival) * step.effective_runs, step.effective_runs, level_);
+    low.add(step.time, middle.low);
+    high.add(step.time, middle.high);
+    before = step.survival;
+  }
+  if (!steps_.empty()) {
+    low.add(steps_.back().time, steps_.back().interval.low);
+    high.add(steps_.back().time, steps_.back().interval.high);
+  }
+  return {low.found(), high.found()};
 }
 
 std::optional<double> SurvivalCurve::restricted_mean() const {
@@ -91,24 +113,31 @@ std::optional<double> SurvivalCurve::restricted_mean() const {
   return eureka::restricted_mean(times_, std::vector<double>(n(), 1.0), horizon_).mean;
 }
 
-std::optional<double> SurvivalCurve::restricted_mean_variance() const {
-  const auto known = static_cast<double>(std::count_if(
+std::size_t SurvivalCurve::known_times() const {
+  return static_cast<std::size_t>(std::count_if(
       times_.begin(), times_.end(), [this](const SurvivalTime& t) { return t.event || t.time == horizon_; }));
+}
+
+std::optional<double> SurvivalCurve::restricted_mean_variance() const {
+  const auto known = static_cast<double>(known_times());
   if (known < 2) return {};
-  double squares = 0;
-  for (const double influence : eureka::restricted_mean(times_, std::vector<double>(n(), 1.0), horizon_).influence)
-    squares += influence * influence;
-  return squares * known / (known - 1);
+  return eureka::restricted_mean(times_, std::vector<double>(n(), 1.0), horizon_).variance * known / (known - 1);
 }
 
 std::optional<Interval> SurvivalCurve::restricted_mean_interval() const {
   const std::optional<double> variance = restricted_mean_variance();
   if (!variance) return {};
-  const double mean = *restricted_mean();
-  const auto known = static_cast<double>(std::count_if(
-      times_.begin(), times_.end(), [this](const SurvivalTime& t) { return t.event || t.time == horizon_; }));
-  const double half = student_t_quantile(0.5 + level_ / 2, known - 1) * std::sqrt(*variance);
-  return Interval{std::max(0.0, mean - half), std::min(horizon_, mean + half)};
+  if (events_ == 0) {
+    const auto runs = static_cast<double>(n());
+    return Interval{horizon_ * wilson_interval(runs, runs, level_).low, horizon_};
+  }
+  const double share = *restricted_mean() / horizon_;
+  const double error = std::sqrt(*variance) / horizon_;
+  if (error < kRounding || share <= 0 || share >= 1) return {};
+  const double t = student_t_quantile(0.5 + level_ / 2, static_cast<double>(known_times() - 1));
+  const double half = t * error / (share * (1 - share)), centre = std::log(share / (1 - share));
+  const auto back = [this](double logit) { return horizon_ / (1 + std::exp(-logit)); };
+  return Interval{back(centre - half), back(centre + half)};
 }
 
 }  // namespace eureka

@@ -25,8 +25,9 @@ struct SurvivalStep {
   std::size_t at_risk = 0;  // just before
   std::size_t events = 0;
   double survival = 1;
-  double variance = 0;  // of survival, Greenwood's
-  Interval interval;    // pointwise, for the survival
+  double variance = 0;        // of survival, Greenwood's
+  double effective_runs = 0;  // as many runs without censoring would tell as much about it
+  Interval interval;          // pointwise, for the survival
 };
 
 class SurvivalCurve {
@@ -48,12 +49,16 @@ class SurvivalCurve {
   // First time at which the curve is at or below one half; between two events when it is exactly one half. Nothing when
   // more than half never had the event.
   std::optional<double> median() const;
-  OpenInterval median_interval()
-      const;  // Brookmeyer and Crowley: the times at which one half is in the pointwise interval
+  // After Brookmeyer and Crowley the times at which one half lies in the pointwise interval. The ends are interpolated
+  // between events, which keeps the coverage near its level for few runs.
+  OpenInterval median_interval() const;
 
   // Mean of min(time, horizon). Nothing without runs.
   std::optional<double> restricted_mean() const;
-  std::optional<double> restricted_mean_variance() const;  // Greenwood's, with the small-sample factor m / (m - 1)
+  // Greenwood's times m / (m - 1), with m the runs whose min(time, horizon) is known. Nothing for m < 2.
+  std::optional<double> restricted_mean_variance() const;
+  // Student's on the scale of log(mean / (horizon - mean)). Without events: how late a mean the rate's interval allows.
+  // With m < 2, or all events at one time, there is no spread to tell it from: nothing.
   std::optional<Interval> restricted_mean_interval() const;
 
  private:
@@ -63,6 +68,7 @@ class SurvivalCurve {
   std::size_t events_ = 0;
   std::vector<SurvivalStep> steps_;
 
+  std::size_t known_times() const;
   const SurvivalStep* last_step_by(double time) const;
 };
 

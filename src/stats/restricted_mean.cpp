@@ -21,49 +21,36 @@ std::vector<SurvivalTime> cut_at_horizon(std::span<const SurvivalTime> times, do
 }
 
 RestrictedMean restricted_mean(std::span<const SurvivalTime> times, std::span<const double> weights, double horizon) {
-  const std::size_t n = times.size();
   double at_risk = 0;
   for (const double weight : weights) at_risk += weight;
   EUREKA_CHECK(at_risk > 0, "a mean of nothing");
 
-  struct Drop {
-    double time, at_risk, events, area_before;  // area under the curve up to `time`
-  };
-  std::vector<Drop> drops;
-  double survival = 1, area = 0, previous = 0;
-  for (std::size_t i = 0; i < n;) {
+  // The variance is the sum over drops of (area still to come)^2 g with g = events / (at_risk * staying), and the area
+  // to come is the whole less what is behind: three sums in one pass, multiplied out at the end.
+  double survival = 1, area = 0, previous = 0, sum_g = 0, sum_behind_g = 0, sum_behind_squared_g = 0;
+  for (std::size_t i = 0; i < times.size();) {
     const double time = times[i].time;
     double leaving = 0, events = 0;
-    for (; i < n && times[i].time == time; ++i) {
+    for (; i < times.size() && times[i].time == time; ++i) {
       leaving += weights[i];
       if (times[i].event) events += weights[i];
     }
     if (events > 0) {
       area += survival * (time - previous);
       previous = time;
-      drops.push_back({time, at_risk, events, area});
-      survival *= std::max(0.0, 1 - events / at_risk);
+      const double staying = at_risk - events;
+      survival *= std::max(0.0, staying / at_risk);
+      if (staying > 0) {  // else the curve is at 0 and no area is to come
+        const double g = events / (at_risk * staying);
+        sum_g += g;
+        sum_behind_g += area * g;
+        sum_behind_squared_g += area * area * g;
+      }
     }
     at_risk -= leaving;
   }
   area += survival * (horizon - previous);
-
-  RestrictedMean result{area, std::vector<double>(n, 0.0)};
-  double accumulated = 0;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    for (; next < drops.size() && drops[next].time <= times[i].time; ++next) {
-      const Drop& drop = drops[next];
-      const double staying = drop.at_risk - drop.events;
-      // once nobody stays the curve is at 0 and no area is left to move
-      if (staying > 0) accumulated += (area - drop.area_before) * drop.events / (drop.at_risk * staying);
-    }
-    result.influence[i] = accumulated;
-    if (!times[i].event || next == 0 || drops[next - 1].time != times[i].time) continue;
-    const Drop& own = drops[next - 1];
-    if (own.at_risk > own.events) result.influence[i] -= (area - own.area_before) / (own.at_risk - own.events);
-  }
-  return result;
+  return {area, std::max(0.0, area * area * sum_g - 2 * area * sum_behind_g + sum_behind_squared_g)};
 }
 
 }  // namespace eureka

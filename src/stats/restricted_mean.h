@@ -18,10 +18,8 @@ struct SurvivalTime {
 std::vector<SurvivalTime> cut_at_horizon(std::span<const SurvivalTime> times, double horizon);
 
 struct RestrictedMean {
-  double mean = 0;  // of min(time, horizon): the area under the curve up to the horizon
-  // By how much the mean moves when one more of each time is added, to first order. Weighted they sum to 0, and their
-  // weighted squares sum to Greenwood's variance of the mean.
-  std::vector<double> influence;
+  double mean = 0;      // of min(time, horizon): the area under the curve up to the horizon
+  double variance = 0;  // of the mean, Greenwood's
 };
 
 // Requires times from cut_at_horizon and as many weights >= 0, not all 0: how often each time counts. A curve that ends

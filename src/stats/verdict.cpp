@@ -29,8 +29,9 @@ std::string seeds_clause(const ArmComparison& comparison, bool sooner) {
   return fmt::format(", {} in {} of {} shared seeds", word, agreeing, paired.pairs);
 }
 
-std::string interval_text(const Interval& speedup, double level) {
-  return fmt::format("{:.0f}% interval of the speed-up {:.2f} to {:.2f}", 100 * level, speedup.low, speedup.high);
+std::string interval_text(const std::optional<Interval>& speedup, double level) {
+  if (!speedup) return "no interval, as the times do not vary";
+  return fmt::format("{:.0f}% interval of the speed-up {:.2f} to {:.2f}", 100 * level, speedup->low, speedup->high);
 }
 
 struct Evidence {
@@ -51,12 +52,12 @@ Verdict reliable_difference(const Evidence& e, double p, const MeanRatio& speedu
   return {
       sooner ? VerdictKind::sooner : VerdictKind::later,
       fmt::format("{} reaches the moment reliably {}: {} than {} ({}; {}){}.{}", e.name, sooner ? "sooner" : "later",
-                  in_words(speedup.ratio), e.baseline_name, interval_text(*speedup.interval, e.level), p_text(p),
+                  in_words(speedup.ratio), e.baseline_name, interval_text(speedup.interval, e.level), p_text(p),
                   seeds_clause(e.comparison, sooner), rates_sentence(e))};
 }
 
 Verdict no_reliable_difference(const Evidence& e, double p, const MeanRatio& speedup) {
-  const Interval& range = *speedup.interval;
+  const Interval range = speedup.interval.value_or(Interval{speedup.ratio, speedup.ratio});
   if (range.low > 1 || range.high < 1)
     return {
         VerdictKind::inconclusive,
@@ -73,6 +74,12 @@ Verdict no_reliable_difference(const Evidence& e, double p, const MeanRatio& spe
                   "possible.{}",
                   e.name, e.baseline_name, p_text(p), e.arm.n, e.baseline.n, in_words(range.low), in_words(range.high),
                   rates_sentence(e))};
+}
+
+bool same_run_by_run(const ArmSummary& arm, const ArmSummary& baseline, const ArmComparison& comparison) {
+  return comparison.paired && arm.n == baseline.n && comparison.paired->pairs == arm.n &&
+         comparison.paired->arm_sooner + comparison.paired->baseline_sooner == 0 &&
+         comparison.paired->left_out_of_signed_rank == 0;
 }
 
 // The target accuracy is past the plateau only if the baseline's typical run gets there by a moment.
@@ -107,18 +114,21 @@ Verdict arm_verdict(const std::string& name, const ArmSummary& arm, const std::s
     return {VerdictKind::no_moments,
             fmt::format("{}: no moment within {:g} steps in any of {} runs, nor in {} of {}: nothing to compare.", name,
                         horizon, arm.n, baseline.n, baseline_name)};
-  if (std::min(arm.n, baseline.n) < kFewestRuns || !comparison.log_rank_p_holm || !comparison.speedup ||
-      !comparison.speedup->interval)
+  if (std::min(arm.n, baseline.n) < kFewestRuns || !comparison.log_rank_p_holm || !comparison.speedup)
     return {VerdictKind::too_few, fmt::format("{}: too few seeds to tell ({} runs against {}).{}", name, arm.n,
                                               baseline.n, rates_sentence(evidence))};
+  if (same_run_by_run(arm, baseline, comparison))
+    return {VerdictKind::alike,
+            fmt::format("{}: no difference from {} at all: every seed has its moment at the same step.{}", name,
+                        baseline_name, rates_sentence(evidence))};
   const double p = *comparison.log_rank_p_holm;
   const MeanRatio& speedup = *comparison.speedup;
   if (p >= options.alpha) return no_reliable_difference(evidence, p, speedup);
-  if (!speedup.interval->contains(1)) return reliable_difference(evidence, p, speedup);
+  if (!speedup.interval || !speedup.interval->contains(1)) return reliable_difference(evidence, p, speedup);
   return {
       VerdictKind::different,
       fmt::format("{} differs from {} ({}), but is neither sooner nor later on the whole ({}).{}", name, baseline_name,
-                  p_text(p), interval_text(*speedup.interval, options.level), rates_sentence(evidence))};
+                  p_text(p), interval_text(speedup.interval, options.level), rates_sentence(evidence))};
 }
 
 }  // namespace eureka

@@ -76,7 +76,8 @@ class StudyRun {
     std::vector<Trial> parents, trials;
     if (study_.branch) {
       parents = plan_parents(study_, catalog(), out_);
-      check_arms(study_, catalog(), parents);
+      const ArmsPreview preview = preview_arms(study_, catalog(), parents);
+      check_engines(study_, preview.trials, &preview.continued);
       if (parents.empty()) trials = continuations(parents);
     } else {
       trials = plan_trials(study_, catalog(), out_);
@@ -86,17 +87,15 @@ class StudyRun {
                   "continue it with --resume, or choose another place with --out DIR");
     refuse_other_trials(parents);
     refuse_other_trials(trials);
-    check_engines(study_, parents.empty() ? trials : parents);
+    if (!study_.branch) check_engines(study_, trials);
     make_directories(out_);
     const DirectoryLock lock(out_);
     atomic_write(out_ / "study.toml", to_toml(study_));
 
-    bool complete = run("runs to continue", parents);
-    if (!parents.empty() && complete && !stopped()) {
-      trials = continuations(parents);
-      check_engines(study_, trials);
-    }
-    if (!stopped()) complete = run(study_.name, trials) && complete;
+    const bool all_parents = run("runs to continue", parents);
+    if (!all_parents) return kFailed;
+    if (!parents.empty() && !stopped()) trials = continuations(parents);
+    const bool complete = stopped() || run(study_.name, trials);
     if (stopped()) {
       fmt::print(stderr, "eureka: interrupted; every trial is checkpointed: eureka study --out {} --resume\n",
                  out_.string());

@@ -115,13 +115,18 @@ std::vector<Trial> plan_parents(const Study& study, const Catalog& catalog, cons
   return parents;
 }
 
-void check_arms(const Study& study, const Catalog& catalog, const std::vector<Trial>& parents) {
+ArmsPreview preview_arms(const Study& study, const Catalog& catalog, const std::vector<Trial>& parents) {
   ConfigEntries first;
   if (parents.empty())
     first = read_run_config(runs_below(study).front());
   else
     for (const auto& [key, value] : flat_entries(parents.front().config)) first[key] = {value, "the base of the study"};
-  for (const StudyArm& arm : study.arms) resolve_config(merge_entries(first, change_of(study, arm)), catalog);
+  ArmsPreview preview{resolve_config(first, catalog), {}};
+  for (std::size_t arm = 0; arm < study.arms.size(); ++arm) {
+    const ConfigEntries entries = merge_entries(first, change_of(study, study.arms[arm]));
+    preview.trials.push_back({0, arm, 0, {}, resolve_config(entries, catalog), {}});
+  }
+  return preview;
 }
 
 ContinuedRuns choose_runs(const Study& study, const Catalog& catalog, const std::vector<Trial>& parents) {

@@ -113,7 +113,7 @@ struct ArmHead {
 StudyArm read_arm(const ConfigEntries& entries, const std::string& file_name) {
   ConfigEntries prefixed;
   for (const auto& [key, entry] : entries) prefixed["arm." + key] = entry;
-  StudyArm arm{read_section<ArmHead>(prefixed, "arm", {"set"}).name, entries_behind(entries, "set.")};
+  StudyArm arm{read_section<ArmHead>(prefixed, "arm").name, entries_behind(entries, "set.")};
   if (!entries.contains("name"))
     throw Error(ErrorKind::config, "an [[arm]] has no name",
                 entries.empty() ? file_name : entries.begin()->second.where, "for example name = \"softmax\"");

@@ -8,7 +8,7 @@ LINT_PACKAGES := clang-format clang-tidy
 JOBS ?= $(shell nproc)
 
 help:
-	@echo "make demo    install what is missing, build, run the first study and print its table"
+	@echo "make demo    install what is missing, build, run the study of cures and print what it found"
 	@echo "make test    install what is missing, build, run the tests (make test-all: the slow ones too)"
 	@echo "make build   leaves the program at build/eureka"
 	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
@@ -27,7 +27,7 @@ build: deps
 demo: build
 	@build/eureka doctor
 	@echo
-	build/eureka study demo --out runs/demo --resume
+	build/eureka study cures --seeds 10 --out runs/demo --resume
 
 test: build
 	@scripts/check-layers

@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   Action chosen;
   add_train(app, chosen);
   add_study(app, chosen);
+  add_branch(app, chosen);
   add_detect(app, chosen);
   add_list(app, chosen);
   add_bench(app, chosen);

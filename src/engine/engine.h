@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/options.h"
+#include "engine/observation.h"
 #include "engine/optimizer_options.h"
 #include "engine/parameters.h"
 #include "engine/scale.h"
@@ -45,6 +46,9 @@ struct StepSettings {
   double lr = 0;
 };
 
+// Losses and accuracies are means over all labels that are asked for. With the squared loss, the loss is a mean over
+// all predicted numbers too, and the accuracy is the share of the targets' squares that is explained: 0 for a model
+// that says 0, 1 at best.
 struct StepResult {
   double loss = 0;           // with label smoothing, before the update
   double accuracy = 0;       // on the batch, before the update
@@ -52,7 +56,7 @@ struct StepResult {
 };
 
 struct Evaluation {
-  double loss = 0;  // plain cross-entropy, without label smoothing
+  double loss = 0;  // without label smoothing
   double accuracy = 0;
 };
 
@@ -76,6 +80,8 @@ class Engine {
   virtual StepResult train_step(const Batch& batch, const StepSettings& settings) = 0;
   // `step` decides the scale of scheduled attention.
   virtual Evaluation evaluate(const Batch& batch, std::int64_t step) = 0;
+  // The inside of train_step(batch, {step}), without the update.
+  virtual Observation observe(const Batch& batch, std::int64_t step) = 0;
   virtual EngineState export_state() const = 0;
   // Throws Error(input) when names or shapes are not those of this model.
   virtual void import_state(const EngineState& state) = 0;

@@ -1,26 +1,35 @@
 // The way back. dx_ (or cls_dx_ in the last block) is the gradient by the residual stream, carried from block to block.
+#include <cstring>
+
 #include "engine/fused_pass.h"
 #include "kernels/elementwise.h"
 #include "kernels/layer_norm.h"
 
 namespace eureka {
 
-void FusedPass::backward(float* gradient) {
+void FusedPass::backward(float* gradient, PassCapture* capture) {
   const FusedModel& m = model_;
-  add_weight_gradient(m.head, m.head_bias, {d_logits_.data(), m.class_stride}, {n_last_.data(), m.stride}, count_,
+  capture_ = capture;
+  if (capture_ != nullptr) capture_->begin({first_, count_});
+  add_weight_gradient(m.head, m.head_bias, {d_logits_.data(), m.class_stride}, {n_last_.data(), m.stride}, answers(),
                       gradient);
-  multiply({count_, m.width, m.classes}, {d_logits_.data(), m.class_stride}, weights_.head_back(),
+  multiply({answers(), m.width, m.classes}, {d_logits_.data(), m.class_stride}, weights_.head_back(),
            {dy_.data(), m.stride});
-  layer_norm_backward(norm_shape(count_), x_last_.data(), m.stride, weights_.at(m.norm_gain), mean_last_.data(),
-                      scale_last_.data(), dy_.data(), m.stride, nullptr, cls_dx_.data(), m.stride,
+  float* dx = m.cls_only ? cls_dx_.data() : dx_.data();
+  // Rows that answer nothing get no gradient from the head.
+  if (!m.cls_only && !m.plan.causal) std::memset(dx, 0, rows_ * m.stride * sizeof(float));
+  layer_norm_backward(norm_shape(answers()), x_last_.data(), answer_stride(), weights_.at(m.norm_gain),
+                      mean_last_.data(), scale_last_.data(), dy_.data(), m.stride, nullptr, dx, answer_stride(),
                       gradient + m.norm_gain.offset, gradient + m.norm_bias.offset);
   for (int layer = m.last(); layer >= 0; --layer) {
+    if (capture_ != nullptr) capture_->residual(layer + 1, stream_behind(layer), dx_.data());
     branches_backward(layer, gradient);
     if (only_cls(layer))
       last_attention_backward(layer, gradient);
     else
       attention_backward(layer, gradient);
   }
+  if (capture_ != nullptr) capture_->residual(0, block(0).x.data(), dx_.data());
   embed_backward(gradient);
 }
 
@@ -82,7 +91,19 @@ void FusedPass::attention_backward(int layer, float* gradient) {
   eureka::attention_backward({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer), {b.qkv.data(), ld},
                              {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer), b.weights.data(),
                              {d_heads_.data(), m.stride}, {d, ld}, {d + p, ld}, {d + 2 * p, ld},
-                             gradient + w.log_scale.offset, scratch_.data());
+                             gradient + w.log_scale.offset, scratch_.data(),
+                             capture_ != nullptr ? capture_->taps() : AttentionTaps());
+  if (capture_ != nullptr)
+    capture_->attention(layer, {.q = {b.qkv.data(), ld},
+                                .k = {b.qkv.data() + p, ld},
+                                .v = {values + 2 * p, ld},
+                                .dq = {d, ld},
+                                .dk = {d + p, ld},
+                                .dv = {d + 2 * p, ld},
+                                .logits = b.logits.data(),
+                                .weights = b.weights.data(),
+                                .head_output = {b.heads.data(), m.stride},
+                                .d_head_output = {d_heads_.data(), m.stride}});
   if (m.rule.head_norm) {
     heads_normalise_backward(layer, {b.raw.data(), ld}, rows_, false, {d, ld}, gradient);
     heads_normalise_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
@@ -182,16 +203,29 @@ void FusedPass::embed_backward(float* gradient) {
   const FusedModel& m = model_;
   if (noise_step_ >= 0 && m.options.dropout > 0)
     multiply_elements(rows_, m.width, dx_.data(), m.stride, embed_noise_.data(), m.stride, dx_.data(), m.stride);
-  // Rows of cls tokens meet inputs of zero.
-  add_weight_gradient(m.embed, {}, {dx_.data(), m.stride}, {inputs_.data(), m.input_stride}, rows_, gradient);
+  if (m.input() == InputKind::ids)
+    ids_backward(gradient);
+  else  // Rows of cls tokens meet inputs of zero.
+    add_weight_gradient(m.embed, {}, {dx_.data(), m.stride}, {inputs_.data(), m.input_stride}, rows_, gradient);
   for (std::size_t s = 0; s < count_; ++s) {
     const float* rows = dx_.data() + s * m.tokens * m.stride;
-    add_to(rows, m.width, gradient + m.cls.offset);
-    add_column_sums(rows + m.stride, m.tokens - 1, m.width, m.stride, gradient + m.embed_bias.offset);
+    if (m.cls.exists()) add_to(rows, m.width, gradient + m.cls.offset);
+    if (m.embed_bias.exists())
+      add_column_sums(rows + m.first_given() * m.stride, m.given, m.width, m.stride, gradient + m.embed_bias.offset);
     if (!m.positions.exists()) continue;
     for (std::size_t token = 0; token < m.tokens; ++token)
       add_to(rows + token * m.stride, m.width, gradient + m.positions.offset + token * m.positions.stride);
   }
+}
+
+void FusedPass::ids_backward(float* gradient) {
+  const FusedModel& m = model_;
+  for (std::size_t s = 0; s < count_; ++s)
+    for (std::size_t token = 0; token < m.given; ++token) {
+      const auto id = static_cast<std::size_t>(ids_[s * m.given + token]);
+      add_to(dx_.data() + (s * m.tokens + m.first_given() + token) * m.stride, m.width,
+             gradient + m.embed.offset + id * m.embed.stride);
+    }
 }
 
 }  // namespace eureka

@@ -52,7 +52,7 @@ FusedModel fitting(FusedModel model, int threads) {
 }  // namespace
 
 std::optional<std::string> why_not_fused(const EngineConfig& config) {
-  if (config.model != "transformer") return fmt::format("model '{}' has no fused form", config.model);
+  if (!transformer_kind(config.model)) return fmt::format("model '{}' has no fused form", config.model);
   if (!has_fused_rule(config.rule)) return fmt::format("attention rule '{}' has no fused form", config.rule);
   if (config.device != "cpu") return fmt::format("device '{}' is not the CPU", config.device);
   if (config.double_precision) return "it computes in float32 only";
@@ -92,17 +92,52 @@ void FusedEngine::run_group(const Batch& batch, std::size_t group, std::size_t g
     const std::size_t first = begin + (end - begin) * part / parts;
     const std::size_t count = begin + (end - begin) * (part + 1) / parts - first;
     pass.forward(batch, {first, count}, training ? step : -1);
-    for (std::size_t s = 0; s < count; ++s)
-      losses_[first + s] = cross_entropy(pass.logits(s), model_.classes, model_.class_stride, batch.labels[first + s],
-                                         config_.label_smoothing, 1.0 / static_cast<double>(samples), pass.d_logits(s));
+    take_losses(batch, {first, count}, pass);
     if (training) pass.backward(gradients_[group].data());
   }
+}
+
+void FusedEngine::take_losses(const Batch& batch, SampleRange samples, FusedPass& pass) {
+  for (std::size_t answer = 0; answer < pass.answers(); ++answer) {
+    const std::size_t index = samples.first * model_.answers + answer;
+    const std::int64_t label = batch.labels[index];
+    float* gradient = pass.d_logits(answer);
+    if (label < 0) {
+      losses_[index] = {};
+      std::memset(gradient, 0, model_.class_stride * sizeof(float));
+    } else if (model_.plan.shape.loss == LossKind::squared) {
+      losses_[index] = squared_loss(pass.logits(answer), model_.classes, model_.class_stride,
+                                    batch.targets.data() + index * model_.classes, answer_weight_, gradient);
+    } else {
+      losses_[index] = cross_entropy(pass.logits(answer), model_.classes, model_.class_stride, label,
+                                     config_.label_smoothing, answer_weight_, gradient);
+    }
+  }
+}
+
+void FusedEngine::begin_pass(const Batch& batch) {
+  losses_.resize(batch.labels.size());
+  EUREKA_CHECK(batch.labels.size() == static_cast<std::size_t>(batch.samples) * model_.answers, "labels of a batch");
+  for (const std::int32_t id : batch.ids)
+    EUREKA_CHECK(id >= 0 && id < model_.plan.shape.vocabulary, "an id outside the vocabulary");
+  const auto asked = std::count_if(batch.labels.begin(), batch.labels.end(), [](std::int64_t l) { return l >= 0; });
+  answer_weight_ = asked > 0 ? 1.0 / static_cast<double>(asked) : 0.0;
+}
+
+Evaluation FusedEngine::mean_of_losses(bool smoothed) const {
+  double loss = 0, hit = 0, possible = 0;
+  for (const AnswerLoss& answer : losses_) {
+    loss += smoothed ? answer.loss : answer.plain_loss;
+    hit += answer.hit;
+    possible += answer.possible;
+  }
+  return {.loss = loss * answer_weight_, .accuracy = possible > 0 ? hit / possible : 0.0};
 }
 
 void FusedEngine::pass_over(const Batch& batch, std::int64_t step, bool training) {
   const auto samples = static_cast<std::size_t>(batch.samples);
   const std::size_t groups = group_count(samples, model_.tokens);
-  losses_.resize(samples);
+  begin_pass(batch);
   if (training)
     while (gradients_.size() < groups) gradients_.emplace_back(model_.floats);
   weights_.pack_from(values_.data(), scale_multiple(config_.scale, step, config_.total_steps));
@@ -128,13 +163,8 @@ StepResult FusedEngine::compute_gradients(const Batch& batch, std::int64_t step)
   if (gradients_pending_) std::memset(gradients_[0].data(), 0, model_.floats * sizeof(float));
   gradients_pending_ = true;
   pass_over(batch, step, true);
-  StepResult result;
-  for (const SampleLoss& sample : losses_) {
-    result.loss += sample.loss;
-    result.accuracy += sample.correct ? 1 : 0;
-  }
-  result.loss /= static_cast<double>(losses_.size());
-  result.accuracy /= static_cast<double>(losses_.size());
+  const Evaluation mean = mean_of_losses(true);
+  StepResult result{.loss = mean.loss, .accuracy = mean.accuracy};
   result.gradient_norm = sum_gradients();
   return result;
 }
@@ -148,14 +178,26 @@ StepResult FusedEngine::train_step(const Batch& batch, const StepSettings& setti
 
 Evaluation FusedEngine::evaluate(const Batch& batch, std::int64_t step) {
   pass_over(batch, step, false);
-  Evaluation evaluation;
-  for (const SampleLoss& sample : losses_) {
-    evaluation.loss += sample.plain_loss;
-    evaluation.accuracy += sample.correct ? 1 : 0;
+  return mean_of_losses(false);
+}
+
+Observation FusedEngine::observe(const Batch& batch, std::int64_t step) {
+  const FusedModel whole(config_, Extent::whole);
+  FusedWeights weights(whole);
+  weights.pack_from(values_.data(), scale_multiple(config_.scale, step, config_.total_steps));
+  FusedPass pass(whole, weights);
+  PassCapture capture(whole, static_cast<std::size_t>(batch.samples));
+  Buffer unused(whole.floats);
+  begin_pass(batch);
+  for (std::size_t first = 0; first < static_cast<std::size_t>(batch.samples); first += whole.microbatch) {
+    const std::size_t count = std::min(whole.microbatch, static_cast<std::size_t>(batch.samples) - first);
+    pass.forward(batch, {first, count}, step);
+    take_losses(batch, {first, count}, pass);
+    pass.backward(unused.data(), &capture);
   }
-  evaluation.loss /= static_cast<double>(losses_.size());
-  evaluation.accuracy /= static_cast<double>(losses_.size());
-  return evaluation;
+  Observation result = capture.take();
+  result.loss = mean_of_losses(true).loss;
+  return result;
 }
 
 void FusedEngine::update(double lr, std::int64_t step, double gradient_scale) {

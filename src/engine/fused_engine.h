@@ -26,6 +26,7 @@ class FusedEngine final : public Engine {
   const std::vector<ParameterSpec>& parameters() const override { return model_.specs; }
   StepResult train_step(const Batch& batch, const StepSettings& settings) override;
   Evaluation evaluate(const Batch& batch, std::int64_t step) override;
+  Observation observe(const Batch& batch, std::int64_t step) override;
   EngineState export_state() const override;
   void import_state(const EngineState& state) override;
 
@@ -40,7 +41,12 @@ class FusedEngine final : public Engine {
     Buffer values;
   };
 
+  // Mean over the answers that count.
+  Evaluation mean_of_losses(bool smoothed) const;
+  void begin_pass(const Batch& batch);
   void pass_over(const Batch& batch, std::int64_t step, bool training);
+  // Losses of the samples just computed, and the gradients by their predictions.
+  void take_losses(const Batch& batch, SampleRange samples, FusedPass& pass);
   void run_group(const Batch& batch, std::size_t group, std::size_t groups, std::int64_t step, bool training,
                  FusedPass& pass);
   double sum_gradients();
@@ -58,7 +64,8 @@ class FusedEngine final : public Engine {
   std::vector<StateVector> state_;
   std::vector<Buffer> gradients_;   // one per group of samples; the first receives the sum
   bool gradients_pending_ = false;  // the first gradient holds a sum that no update has used
-  std::vector<SampleLoss> losses_;
+  std::vector<AnswerLoss> losses_;
+  double answer_weight_ = 0;  // 1 / how many labels the batch asks for
   std::vector<float*> parts_;
   std::vector<double> squares_;
 };

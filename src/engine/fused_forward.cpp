@@ -14,39 +14,87 @@ void FusedPass::forward(const Batch& batch, SampleRange samples, std::int64_t no
   count_ = samples.count;
   rows_ = samples.count * m.tokens;
   noise_step_ = noise_step;
-  embed(batch, samples);
+  take_visible(batch);
+  embed(batch);
   for (int layer = 0; layer < m.options.depth; ++layer) {
     draw_noise(layer);
-    if (only_cls(layer)) {
+    if (only_cls(layer))
       last_attention_forward(layer);
-      branches_forward(layer, x_last_.data());
-    } else {
+    else
       attention_forward(layer);
-      branches_forward(layer, block(layer + 1).x.data());
-    }
+    branches_forward(layer, stream_behind(layer));
   }
-  layer_norm(norm_shape(count_), x_last_.data(), m.stride, weights_.at(m.norm_gain), weights_.at(m.norm_bias),
+  layer_norm(norm_shape(answers()), x_last_.data(), answer_stride(), weights_.at(m.norm_gain), weights_.at(m.norm_bias),
              n_last_.data(), m.stride, mean_last_.data(), scale_last_.data());
-  multiply_add_bias({count_, m.classes, m.width}, {n_last_.data(), m.stride}, weights_.head(), weights_.at(m.head_bias),
-                    {logits_.data(), m.class_stride});
+  multiply_add_bias({answers(), m.classes, m.width}, {n_last_.data(), m.stride}, weights_.head(),
+                    weights_.at(m.head_bias), {logits_.data(), m.class_stride});
 }
 
-void FusedPass::embed(const Batch& batch, SampleRange samples) {
+void FusedPass::take_visible(const Batch& batch) {
   const FusedModel& m = model_;
-  const std::size_t given = m.tokens - 1;
-  float* x = block(0).x.data();
-  for (std::size_t s = 0; s < samples.count; ++s) {
-    // Row 0 of a sample stays zero: the cls token comes from the table alone.
-    for (std::size_t token = 0; token < given; ++token)
-      std::memcpy(inputs_.data() + (s * m.tokens + 1 + token) * m.input_stride,
-                  batch.inputs.data() + ((samples.first + s) * given + token) * m.inputs, m.inputs * sizeof(float));
-    std::memcpy(x + s * m.tokens * m.stride, weights_.table(), m.tokens * m.stride * sizeof(float));
+  all_visible_ = batch.visible.empty();
+  if (all_visible_) return;
+  for (std::size_t s = 0; s < count_; ++s) {
+    float* row = visible_.data() + s * round_up(m.tokens);
+    for (std::size_t token = 0; token < m.first_given(); ++token) row[token] = 1;
+    for (std::size_t token = 0; token < m.given; ++token)
+      row[m.first_given() + token] = batch.visible[(first_ + s) * m.given + token] != 0 ? 1.0F : 0.0F;
   }
-  multiply_accumulate({rows_, m.width, m.inputs}, {inputs_.data(), m.input_stride}, weights_.embed(), {x, m.stride});
+}
+
+void FusedPass::embed(const Batch& batch) {
+  const FusedModel& m = model_;
+  float* x = block(0).x.data();
+  for (std::size_t s = 0; s < count_; ++s)
+    std::memcpy(x + s * m.tokens * m.stride, weights_.table(), m.tokens * m.stride * sizeof(float));
+  if (m.input() == InputKind::ids) {
+    embed_ids(batch, x);
+  } else {
+    gather_inputs(batch);
+    multiply_accumulate({rows_, m.width, m.inputs}, {inputs_.data(), m.input_stride}, weights_.embed(), {x, m.stride});
+  }
   if (noise_step_ >= 0 && m.options.dropout > 0) {
-    draw_mask("dropout embedding", "", 0, false, embed_noise_.data());
+    draw_mask(m.embedding_dropout, m.no_path, 0, false, embed_noise_.data());
     multiply_elements(rows_, m.width, x, m.stride, embed_noise_.data(), m.stride, x, m.stride);
   }
+}
+
+void FusedPass::embed_ids(const Batch& batch, float* x) {
+  const FusedModel& m = model_;
+  ids_ = batch.ids.data() + first_ * m.given;
+  for (std::size_t s = 0; s < count_; ++s)
+    for (std::size_t token = 0; token < m.given; ++token) {
+      const auto id = static_cast<std::size_t>(ids_[s * m.given + token]);
+      add_to(weights_.at(m.embed) + id * m.embed.stride, m.width,
+             x + (s * m.tokens + m.first_given() + token) * m.stride);
+    }
+}
+
+// Rows of cls tokens stay zero: those come from the table alone.
+void FusedPass::gather_inputs(const Batch& batch) {
+  const FusedModel& m = model_;
+  const auto values = static_cast<std::size_t>(m.plan.shape.values());
+  for (std::size_t s = 0; s < count_; ++s) {
+    const float* from = batch.inputs.data() + (first_ + s) * values;
+    float* to = inputs_.data() + (s * m.tokens + m.first_given()) * m.input_stride;
+    if (m.input() == InputKind::image) {
+      gather_patches(from, to);
+      continue;
+    }
+    for (std::size_t token = 0; token < m.given; ++token)
+      std::memcpy(to + token * m.input_stride, from + token * m.inputs, m.inputs * sizeof(float));
+  }
+}
+
+void FusedPass::gather_patches(const float* image, float* rows) const {
+  const ImageShape& shape = model_.plan.shape.image;
+  const auto side = static_cast<std::size_t>(model_.plan.patch);
+  const auto line = static_cast<std::size_t>(shape.width * shape.channels);
+  const std::size_t part = side * static_cast<std::size_t>(shape.channels);
+  for (std::size_t y = 0; y < static_cast<std::size_t>(shape.height); y += side)
+    for (std::size_t x = 0; x < line; x += part, rows += model_.input_stride)
+      for (std::size_t i = 0; i < side; ++i)
+        std::memcpy(rows + i * part, image + (y + i) * line + x, part * sizeof(float));
 }
 
 void FusedPass::draw_noise(int layer) {

@@ -10,28 +10,24 @@
 namespace eureka {
 namespace {
 
-TransformerOptions checked_options(const OptionValues& values) {
-  TransformerOptions options;
-  assign(options, values);
-  check(options);
-  return options;
-}
-
 // About this many rows go through the net together: their activations stay in the second-level cache, and there are
 // enough of them to fill the tiles of the products.
 constexpr std::size_t kRowsAtOnce = 102;
 
 }  // namespace
 
-FusedModel::FusedModel(const EngineConfig& config)
-    : options(checked_options(config.model_options)),
-      shape(config.shape),
+FusedModel::FusedModel(const EngineConfig& config, Extent extent)
+    : plan(plan_transformer(transformer_kind(config.model).value(), config.model_options, config.shape)),
+      options(plan.options),
       scale(config.scale),
       rule(make_fused_rule(config.rule, config.rule_options, options.heads, options.head_width())),
       learned_scale(scale.kind == ScaleKind::learned),
-      keeps_logits(row_gradient_needs_logits(rule.row.kind, learned_scale)),
+      keeps_logits(extent == Extent::whole || row_gradient_needs_logits(rule.row.kind, learned_scale)),
+      cls_only(extent == Extent::needed && plan.has_cls()),
       seed(config.seed) {
-  tokens = static_cast<std::size_t>(shape.tokens) + 1;
+  tokens = static_cast<std::size_t>(plan.tokens());
+  given = static_cast<std::size_t>(plan.given);
+  answers = plan.causal ? tokens : 1;
   width = static_cast<std::size_t>(options.width);
   padded_width = round_up(width);
   stride = row_stride(width);
@@ -40,15 +36,15 @@ FusedModel::FusedModel(const EngineConfig& config)
   heads = static_cast<std::size_t>(options.heads);
   head_width = static_cast<std::size_t>(options.head_width());
   qkv_stride = row_stride(3 * padded_width);
-  inputs = static_cast<std::size_t>(shape.dimension);
+  inputs = static_cast<std::size_t>(plan.dimension);
   input_stride = row_stride(inputs);
-  classes = static_cast<std::size_t>(shape.classes);
+  classes = static_cast<std::size_t>(plan.shape.classes);
   class_stride = row_stride(classes);
   microbatch = std::max<std::size_t>(1, kRowsAtOnce / tokens);
   // Multiplications per sample: heads * width per token instead of width * width, plus one projection of the cls token.
-  absorbed = !rule.head_norm && width + tokens * heads < tokens * width;
+  absorbed = cls_only && !rule.head_norm && width + tokens * heads < tokens * width;
 
-  specs = transformer_parameters(options, shape, scale, rule.parameters);
+  specs = transformer_parameters(plan, scale, rule.parameters);
   std::map<std::string, Slot> by_name;
   for (const ParameterSpec& spec : specs) {
     Slot slot;

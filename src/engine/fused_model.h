@@ -33,19 +33,25 @@ struct FusedBlock {
   double path_rate = 0;
 };
 
-struct FusedModel {
-  explicit FusedModel(const EngineConfig& config);
+// How much of the model is computed: what training needs, or all of it, for those who look inside.
+enum class Extent { needed, whole };
 
+struct FusedModel {
+  explicit FusedModel(const EngineConfig& config, Extent extent = Extent::needed);
+
+  TransformerPlan plan;
   TransformerOptions options;
-  TaskShape shape;
   ScaleOptions scale;
   FusedRule rule;
   bool learned_scale;
   bool keeps_logits;  // the way back needs them beside the weights
-  bool absorbed;      // the last block forms no keys and values
+  bool cls_only;      // the last block computes the cls row alone
+  bool absorbed;      // and forms no keys and values
   std::uint64_t seed;
 
-  std::size_t tokens;  // with the cls token
+  std::size_t tokens;   // with the cls token
+  std::size_t given;    // without it
+  std::size_t answers;  // predictions per sample
   std::size_t width, padded_width, stride;
   std::size_t hidden, hidden_stride;
   std::size_t heads, head_width;
@@ -59,8 +65,12 @@ struct FusedModel {
   std::size_t floats = 0;   // of the flat buffer
   Slot embed, embed_bias, cls, positions, norm_gain, norm_bias, head, head_bias;
   std::vector<FusedBlock> blocks;
+  std::string embedding_dropout = "dropout embedding", no_path;  // names of random streams
 
   int last() const { return options.depth - 1; }
+  InputKind input() const { return plan.shape.input(); }
+  // Row of the first given token.
+  std::size_t first_given() const { return tokens - given; }
   bool noisy(const FusedBlock& block) const { return options.dropout > 0 || block.path_rate > 0; }
 };
 

@@ -11,7 +11,7 @@ struct BlockSizes {
   std::size_t x, n1, rows, qkv, raw, logits, weights, heads, cls, cls_rows, hidden, noise;
 
   BlockSizes(const FusedModel& m, int layer) {
-    const bool last = layer == m.last();
+    const bool last = m.cls_only && layer == m.last();
     rows = m.microbatch * m.tokens;
     cls_rows = last ? m.microbatch : rows;
     x = n1 = rows * m.stride;
@@ -54,15 +54,16 @@ FusedPass::FusedPass(const FusedModel& model, const FusedWeights& weights) : mod
     b.mlp_noise = Buffer(size.noise);
     blocks_.push_back(std::move(b));
   }
-  const std::size_t n = m.microbatch, rows = n * m.tokens, per_head = n * m.heads;
+  const std::size_t n = m.microbatch, rows = n * m.tokens, per_head = n * m.heads, answers = n * m.answers;
   inputs_ = Buffer(rows * m.input_stride);
+  visible_ = Buffer(n * round_up(m.tokens));
   embed_noise_ = Buffer(m.options.dropout > 0 ? rows * m.stride : 0);
-  x_last_ = Buffer(n * m.stride);
-  n_last_ = Buffer(n * m.stride);
-  mean_last_ = Buffer(n);
-  scale_last_ = Buffer(n);
-  logits_ = Buffer(n * m.class_stride);
-  d_logits_ = Buffer(n * m.class_stride);
+  x_last_ = Buffer((m.cls_only ? n : rows) * m.stride);
+  n_last_ = Buffer(answers * m.stride);
+  mean_last_ = Buffer(answers);
+  scale_last_ = Buffer(answers);
+  logits_ = Buffer(answers * m.class_stride);
+  d_logits_ = Buffer(answers * m.class_stride);
   cls_q_ = Buffer(n * m.stride);
   cls_raw_ = Buffer(m.rule.head_norm ? n * m.stride : 0);
   u_ = Buffer(per_head * m.stride);
@@ -86,14 +87,20 @@ FusedPass::FusedPass(const FusedModel& model, const FusedWeights& weights) : mod
 std::size_t FusedPass::floats(const FusedModel& m) {
   const std::size_t n = m.microbatch, rows = n * m.tokens;
   std::size_t total = rows * (m.input_stride + 5 * m.stride + m.qkv_stride + m.hidden_stride) +
-                      n * (5 + 4 * m.heads) * m.stride + 2 * n * m.class_stride +
+                      n * (3 + 4 * m.heads + m.answers) * m.stride + (m.cls_only ? n : rows) * m.stride +
+                      2 * n * m.answers * m.class_stride + n * round_up(m.tokens) +
                       AttentionShape{n, m.tokens, m.tokens, m.heads, m.head_width}.scratch_floats();
   for (int layer = 0; layer < m.options.depth; ++layer) total += BlockSizes(m, layer).total();
   return total;
 }
 
 HeadRules FusedPass::head_rules(int layer) const {
-  return {model_.rule.row, weights_.block(layer).multiples.data(), model_.learned_scale};
+  return {.row = model_.rule.row,
+          .multiples = weights_.block(layer).multiples.data(),
+          .learned = model_.learned_scale,
+          .mask = {.causal = model_.plan.causal,
+                   .visible = all_visible_ ? nullptr : visible_.data(),
+                   .stride = round_up(model_.tokens)}};
 }
 
 NormShape FusedPass::norm_shape(std::size_t rows) const {

@@ -2,23 +2,19 @@
 // in the cache for the way back.
 //
 //   FusedPass pass(model, weights);
-//   pass.forward(batch, {first, count}, noise);         class logits in pass.logits()
-//   pass.backward(d_logits, gradient);                  adds to a flat gradient
+//   pass.forward(batch, {first, count}, noise);         predictions in pass.logits()
+//   pass.backward(gradient);                            adds to a flat gradient
 #pragma once
 
 #include <vector>
 
+#include "engine/fused_capture.h"
 #include "engine/fused_model.h"
 #include "engine/fused_weights.h"
 #include "kernels/attention.h"
 #include "kernels/layer_norm.h"
 
 namespace eureka {
-
-struct SampleRange {
-  std::size_t first;
-  std::size_t count;
-};
 
 class FusedPass {
  public:
@@ -27,11 +23,13 @@ class FusedPass {
   // noise_step: the step whose dropout and stochastic depth are in force; below 0: none.
   void forward(const Batch& batch, SampleRange samples, std::int64_t noise_step);
 
-  // Gradients by the class logits are expected in d_logits().
-  void backward(float* gradient);
+  // Gradients by the predictions are expected in d_logits(). The way back is shown to `capture`, if there is one.
+  void backward(float* gradient, PassCapture* capture = nullptr);
 
-  const float* logits(std::size_t sample) const { return logits_.data() + sample * model_.class_stride; }
-  float* d_logits(std::size_t sample) { return d_logits_.data() + sample * model_.class_stride; }
+  // One per sample, or one per token of every sample.
+  std::size_t answers() const { return count_ * model_.answers; }
+  const float* logits(std::size_t answer) const { return logits_.data() + answer * model_.class_stride; }
+  float* d_logits(std::size_t answer) { return d_logits_.data() + answer * model_.class_stride; }
 
   // Floats that a pass of this model needs, without making one.
   static std::size_t floats(const FusedModel& model);
@@ -54,12 +52,21 @@ class FusedPass {
     return model_.keeps_logits ? block(layer).logits.data() : block(layer).weights.data();
   }
   NormShape norm_shape(std::size_t rows) const;
-  bool only_cls(int layer) const { return layer == model_.last(); }
+  bool only_cls(int layer) const { return model_.cls_only && layer == model_.last(); }
   std::size_t rows_of(int layer) const { return only_cls(layer) ? count_ : rows_; }
   // x, or its cls rows in the last block.
   MatrixA residual(int layer);
+  // The rows of x_last_ that answer.
+  std::size_t answer_stride() const {
+    return model_.cls_only || model_.plan.causal ? model_.stride : model_.tokens * model_.stride;
+  }
+  float* stream_behind(int layer) { return layer == model_.last() ? x_last_.data() : block(layer + 1).x.data(); }
 
-  void embed(const Batch& batch, SampleRange samples);
+  void embed(const Batch& batch);
+  void embed_ids(const Batch& batch, float* x);
+  void gather_inputs(const Batch& batch);
+  void gather_patches(const float* image, float* rows) const;
+  void take_visible(const Batch& batch);
   void draw_noise(int layer);
   void draw_mask(const std::string& dropout, const std::string& path, double path_rate, bool cls_only, float* mask);
   void attention_forward(int layer);
@@ -72,6 +79,7 @@ class FusedPass {
   void last_attention_backward(int layer, float* gradient);
   void absorbed_backward(int layer, float* gradient);
   void embed_backward(float* gradient);
+  void ids_backward(float* gradient);
   void add_weight_gradient(const Slot& weight, const Slot& bias, MatrixA dy, MatrixA x, std::size_t rows,
                            float* gradient);
   void heads_normalise(int layer, MatrixA from, std::size_t rows, bool keys, float* to, std::size_t to_stride);
@@ -82,8 +90,11 @@ class FusedPass {
   std::vector<Block> blocks_;
   std::size_t first_ = 0, count_ = 0, rows_ = 0;
   std::int64_t noise_step_ = -1;
+  bool all_visible_ = true;
+  const std::int32_t* ids_ = nullptr;  // of the samples at hand
+  PassCapture* capture_ = nullptr;
 
-  Buffer inputs_, embed_noise_;
+  Buffer inputs_, embed_noise_, visible_;
   Buffer x_last_, n_last_, mean_last_, scale_last_, logits_, d_logits_;
   Buffer cls_q_, cls_raw_, u_, z_, logit_offsets_;
   Buffer dx_, dn_, dqkv_, dh_, d_heads_, dy_;

@@ -13,7 +13,7 @@ Buffer back_buffer(const Slot& slot) { return Buffer(slot.rows * round_up(slot.c
 
 FusedWeights::FusedWeights(const FusedModel& model)
     : model_(model),
-      embed_(forward_buffer(model.embed)),
+      embed_(model.input() == InputKind::ids ? Buffer() : forward_buffer(model.embed)),
       head_(forward_buffer(model.head)),
       head_back_(back_buffer(model.head)),
       table_(model.tokens * model.stride) {
@@ -52,19 +52,20 @@ MatrixB FusedWeights::qkv_back(int layer, std::size_t part) const {
 void FusedWeights::pack_from(const float* values, double multiple) {
   values_ = values;
   const FusedModel& m = model_;
-  pack_transposed(at(m.embed), m.embed.rows, m.embed.columns, m.embed.stride, embed_.data());
+  if (m.input() != InputKind::ids)
+    pack_transposed(at(m.embed), m.embed.rows, m.embed.columns, m.embed.stride, embed_.data());
   pack_transposed(at(m.head), m.head.rows, m.head.columns, m.head.stride, head_.data());
   pack(at(m.head), m.head.rows, m.head.columns, m.head.stride, 0, m.head.rows, head_back_.data());
   for (int layer = 0; layer < m.options.depth; ++layer) pack_block(layer, multiple);
 
   for (std::size_t token = 0; token < m.tokens; ++token) {
     float* row = table_.data() + token * m.stride;
-    const float* own = token == 0 ? at(m.cls) : at(m.embed_bias);
+    const Slot& own = token < m.first_given() ? m.cls : m.embed_bias;
     for (std::size_t i = 0; i < m.width; ++i) {
       float position = 0;
       if (m.positions.exists()) position = at(m.positions)[token * m.positions.stride + i];
       if (!fixed_positions_.empty()) position = fixed_positions_[token * m.width + i];
-      row[i] = own[i] + position;
+      row[i] = own.exists() ? at(own)[i] + position : position;
     }
   }
 }

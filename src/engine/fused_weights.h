@@ -32,7 +32,7 @@ class FusedWeights {
   // Columns of the joint projection from `part` on: 0 queries, 1 keys, 2 values.
   MatrixB qkv(int layer, std::size_t part) const;
   MatrixB qkv_back(int layer, std::size_t part) const;
-  // tokens x width: embedding bias plus position; the cls token plus its position in row 0.
+  // tokens x width: embedding bias (or cls token) plus position.
   const float* table() const { return table_.data(); }
 
  private:

@@ -18,14 +18,14 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run(std::size_t tasks, const Work& work) {
+void ThreadPool::run_work(std::size_t tasks, Work work) {
   if (workers_.empty() || tasks < 2) {
     for (std::size_t task = 0; task < tasks; ++task) work(task, 0);
     return;
   }
   {
     const std::lock_guard lock(mutex_);
-    work_ = &work;
+    work_ = work;
     tasks_ = tasks;
     next_ = 0;
     busy_ = workers_.size();
@@ -54,7 +54,7 @@ void ThreadPool::wait_for_work(std::size_t thread) {
 
 void ThreadPool::take_tasks(std::size_t thread) {
   try {
-    for (std::size_t task = next_++; task < tasks_; task = next_++) (*work_)(task, thread);
+    for (std::size_t task = next_++; task < tasks_; task = next_++) work_(task, thread);
   } catch (...) {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = std::current_exception();

@@ -9,7 +9,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -18,8 +17,6 @@ namespace eureka {
 
 class ThreadPool {
  public:
-  using Work = std::function<void(std::size_t task, std::size_t thread)>;
-
   // `threads` counts the caller of run() too: with 1 there is no other.
   explicit ThreadPool(std::size_t threads);
   ~ThreadPool();
@@ -28,10 +25,24 @@ class ThreadPool {
 
   std::size_t threads() const { return workers_.size() + 1; }
 
-  // The first exception of a task is thrown again here, after all have ended.
-  void run(std::size_t tasks, const Work& work);
+  // work(task, thread) for every task. The first exception of a task is thrown again here, after all have ended.
+  // Nothing is allocated.
+  template <class F>
+  void run(std::size_t tasks, const F& work) {
+    run_work(tasks, {&work, [](const void* f, std::size_t task, std::size_t thread) {
+                       (*static_cast<const F*>(f))(task, thread);
+                     }});
+  }
 
  private:
+  // A callable that its caller keeps alive.
+  struct Work {
+    const void* callable = nullptr;
+    void (*call)(const void* callable, std::size_t task, std::size_t thread) = nullptr;
+    void operator()(std::size_t task, std::size_t thread) const { call(callable, task, thread); }
+  };
+
+  void run_work(std::size_t tasks, Work work);
   void wait_for_work(std::size_t thread);
   void take_tasks(std::size_t thread);
 
@@ -41,7 +52,7 @@ class ThreadPool {
   std::uint64_t round_ = 0;
   std::size_t busy_ = 0;
   bool ending_ = false;
-  const Work* work_ = nullptr;
+  Work work_;
   std::size_t tasks_ = 0;
   std::atomic<std::size_t> next_{0};
   std::exception_ptr failure_;

@@ -38,34 +38,86 @@ class LayoutBuilder {
 
 }  // namespace
 
-void check(const TransformerOptions& options) {
-  if (options.width % options.heads != 0)
-    throw Error(ErrorKind::config,
-                fmt::format("'model.width' ({}) is not a multiple of 'model.heads' ({})", options.width, options.heads),
-                {},
-                fmt::format("for example --set model.width={}", options.heads * ((options.width / options.heads) + 1)));
+std::optional<TransformerKind> transformer_kind(const std::string& model) {
+  if (model == "transformer") return TransformerKind::encoder;
+  if (model == "vit") return TransformerKind::vit;
+  if (model == "decoder") return TransformerKind::decoder;
+  return std::nullopt;
 }
 
-std::vector<ParameterSpec> transformer_parameters(const TransformerOptions& options, const TaskShape& shape,
-                                                  const ScaleOptions& scale,
+TransformerPlan plan_transformer(TransformerKind kind, const TransformerOptions& options, int patch,
+                                 const TaskShape& shape) {
+  const auto refuse = [](std::string what, std::string hint) {
+    throw Error(ErrorKind::config, std::move(what), {}, std::move(hint));
+  };
+  if (options.width % options.heads != 0)
+    refuse(fmt::format("'model.width' ({}) is not a multiple of 'model.heads' ({})", options.width, options.heads),
+           fmt::format("for example --set model.width={}", options.heads * ((options.width / options.heads) + 1)));
+  const bool image = shape.input() == InputKind::image;
+  if (image && kind != TransformerKind::vit)
+    refuse("this model takes tokens, and the task gives images", "use --set model.name=vit");
+  if (!image && kind == TransformerKind::vit)
+    refuse("model 'vit' takes images, and the task gives tokens", "use --set model.name=transformer");
+  if (shape.every_position && kind != TransformerKind::decoder)
+    refuse("the task asks at every position, and this model answers once per sample", "use --set model.name=decoder");
+  if (!shape.every_position && kind == TransformerKind::decoder)
+    refuse("model 'decoder' answers at every position, and the task asks once per sample",
+           "use --set model.name=transformer");
+  TransformerPlan plan{options, shape};
+  plan.causal = kind == TransformerKind::decoder;
+  plan.given = shape.tokens;
+  plan.dimension = shape.input() == InputKind::ids ? 0 : shape.dimension;
+  if (image) {
+    if (shape.image.height % patch != 0 || shape.image.width % patch != 0)
+      refuse(fmt::format("images of {} x {} cannot be cut into patches of {} x {}", shape.image.height,
+                         shape.image.width, patch, patch),
+             "set model.patch to a divisor of both sides");
+    plan.patch = patch;
+    plan.given = shape.image.height / patch * (shape.image.width / patch);
+    plan.dimension = patch * patch * shape.image.channels;
+  }
+  return plan;
+}
+
+TransformerPlan plan_transformer(TransformerKind kind, const OptionValues& values, const TaskShape& shape) {
+  VitOptions options;
+  assign(options, values);
+  return plan_transformer(kind, options, options.patch, shape);
+}
+
+namespace {
+
+void add_embedding(LayoutBuilder& layout, const TransformerPlan& plan) {
+  const TransformerInit& init = plan.options.init;
+  const std::int64_t width = plan.options.width;
+  if (plan.shape.input() == InputKind::ids) {
+    layout.matrix("embed.weight", plan.shape.vocabulary, width, ParameterGroup::embedding, init.embedding);
+    return;
+  }
+  if (init.embedding > 0) {
+    layout.matrix("embed.weight", width, plan.dimension, ParameterGroup::embedding, init.embedding);
+    layout.add("embed.bias", {width}, ParameterGroup::embedding, Initializer::zeros());
+    return;
+  }
+  const Initializer uniform = Initializer::uniform_fan_in(plan.dimension);
+  layout.add("embed.weight", {width, plan.dimension}, ParameterGroup::embedding, uniform, true);
+  layout.add("embed.bias", {width}, ParameterGroup::embedding, uniform);
+}
+
+}  // namespace
+
+std::vector<ParameterSpec> transformer_parameters(const TransformerPlan& plan, const ScaleOptions& scale,
                                                   const std::vector<ParameterSpec>& rule_parameters) {
+  const TransformerOptions& options = plan.options;
   const std::int64_t width = options.width;
   const std::int64_t hidden = options.mlp_width();
   const TransformerInit& init = options.init;
   LayoutBuilder layout(init);
 
-  if (init.embedding > 0) {
-    layout.matrix("embed.weight", width, shape.dimension, ParameterGroup::embedding, init.embedding);
-    layout.add("embed.bias", {width}, ParameterGroup::embedding, Initializer::zeros());
-  } else {
-    const Initializer uniform = Initializer::uniform_fan_in(shape.dimension);
-    layout.add("embed.weight", {width, shape.dimension}, ParameterGroup::embedding, uniform, true);
-    layout.add("embed.bias", {width}, ParameterGroup::embedding, uniform);
-  }
-  layout.add("cls", {width}, ParameterGroup::cls, {Distribution::normal, init.cls});
+  add_embedding(layout, plan);
+  if (plan.has_cls()) layout.add("cls", {width}, ParameterGroup::cls, {Distribution::normal, init.cls});
   if (options.positions == Positions::learned)
-    layout.add("positions", {shape.tokens + 1, width}, ParameterGroup::positions,
-               {Distribution::normal, init.positions});
+    layout.add("positions", {plan.tokens(), width}, ParameterGroup::positions, {Distribution::normal, init.positions});
 
   for (int layer = 0; layer < options.depth; ++layer) {
     const std::string block = fmt::format("blocks.{}.", layer);
@@ -93,8 +145,8 @@ std::vector<ParameterSpec> transformer_parameters(const TransformerOptions& opti
     layout.add(block + "mlp.fc2.bias", {width}, ParameterGroup::mlp, Initializer::zeros());
   }
   layout.layer_norm("norm", width);
-  layout.matrix("head.weight", shape.classes, width, ParameterGroup::head, init.head);
-  layout.add("head.bias", {shape.classes}, ParameterGroup::head, Initializer::zeros());
+  layout.matrix("head.weight", plan.shape.classes, width, ParameterGroup::head, init.head);
+  layout.add("head.bias", {plan.shape.classes}, ParameterGroup::head, Initializer::zeros());
   return std::move(layout.specs);
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
+#include <string>
 
 #include "engine/parameters.h"
 #include "engine/scale.h"
@@ -33,7 +35,7 @@ struct TransformerInit {
     v("query_key", query_key, Range{0, 10}, "of W_Q and W_K; 0: as weights");
     v("value", value, Range{0, 10}, "of W_V; 0: as weights");
     v("head", head, Range{0, 10}, "of the classifier; 0: as weights");
-    v("embedding", embedding, Range{0, 10}, "of the embedding; 0: uniform within 1/sqrt(fan in)");
+    v("embedding", embedding, Range{0, 10}, "of the embedding; 0: uniform within 1/sqrt(fan in), for ids as weights");
     v("positions", positions, Range{0, 10}, "of learned positions");
     v("cls", cls, Range{0, 10}, "of the cls token");
   }
@@ -70,19 +72,48 @@ struct TransformerOptions {
   std::int64_t mlp_width() const { return std::llround(mlp_ratio * width); }
 };
 
-// Throws Error(config) when the sizes do not fit together.
-void check(const TransformerOptions& options);
+struct VitOptions : TransformerOptions {
+  int patch = 7;
+
+  template <class V>
+  void visit(V& v) {
+    v("patch", patch, Range{1, 4096}, "side of the square patches an image is cut into; divides its height and width");
+    TransformerOptions::visit(v);
+  }
+};
+
+enum class TransformerKind { encoder, vit, decoder };
+
+// The kind of transformer that a model of this name is, if it is one.
+std::optional<TransformerKind> transformer_kind(const std::string& model);
+
+// A transformer made for a task: the tokens that go through it and what comes out.
+struct TransformerPlan {
+  TransformerOptions options;
+  TaskShape shape;
+  std::int64_t patch = 0;      // side; 0 when the input is no image
+  bool causal = false;         // a decoder: token i sees tokens 0 to i, and every token predicts
+  std::int64_t given = 0;      // tokens made of the input
+  std::int64_t dimension = 0;  // of what the embedding takes: a vector, or the values of a patch; 0 for ids
+
+  bool has_cls() const { return !causal; }
+  std::int64_t tokens() const { return given + (has_cls() ? 1 : 0); }
+};
+
+// Throws Error(config) when kind, options and task do not fit together. `patch` matters for a vit only.
+TransformerPlan plan_transformer(TransformerKind kind, const TransformerOptions& options, int patch,
+                                 const TaskShape& shape);
+TransformerPlan plan_transformer(TransformerKind kind, const OptionValues& options, const TaskShape& shape);
 
 // All parameters in a fixed order; `rule_parameters` are those of one block's attention rule, named after
 // "blocks.N.attn.".
-std::vector<ParameterSpec> transformer_parameters(const TransformerOptions& options, const TaskShape& shape,
-                                                  const ScaleOptions& scale,
+std::vector<ParameterSpec> transformer_parameters(const TransformerPlan& plan, const ScaleOptions& scale,
                                                   const std::vector<ParameterSpec>& rule_parameters);
 
 // Chance to skip a branch of block `layer`.
 double drop_path_rate(const TransformerOptions& options, int layer);
 
-// Fixed sinusoidal positions, (tokens + 1) x width, row 0 for the cls token.
+// Fixed sinusoidal positions, rows x width; where there is a cls token, row 0 is its own.
 std::vector<float> sinusoidal_positions(std::int64_t rows, std::int64_t width);
 
 }  // namespace eureka

@@ -168,6 +168,13 @@ struct NormSoftmaxRow {
     softmax_gradient(row, row.multiple / s.divisor, g);
     const float by_multiple = along_logits(row, g, s.mean);
     if (s.bounded) return by_multiple;
+    if (s.keys == 2 && !rule.by_variance) {
+      // Two keys always end at plus and minus one: both parts below cancel but for this share.
+      const FloatVec left = hn::Set(d, rule.epsilon / (s.deviation * s.deviation));
+      for (std::size_t key = 0; key < row.keys; key += kLanes)
+        hn::StoreU(hn::Mul(left, hn::LoadU(d, g + key)), d, g + key);
+      return by_multiple;
+    }
     // Through the divisor; its own gradient has mean zero, as the softmax part has.
     const float by_divisor = -by_multiple / s.divisor;
     const float by_variance = rule.by_variance ? by_divisor : by_divisor / (2 * s.deviation);

@@ -68,7 +68,7 @@ double sum_parts_now(float* const* parts, std::size_t count, std::size_t begin, 
   return static_cast<double>(sum_of(square));
 }
 
-SampleLoss cross_entropy_now(const float* logits, std::size_t classes, std::size_t padded, std::int64_t label,
+AnswerLoss cross_entropy_now(const float* logits, std::size_t classes, std::size_t padded, std::int64_t label,
                              double smoothing, double weight, float* d_logits) {
   const FloatTag d;
   std::size_t best = 0;
@@ -93,7 +93,10 @@ SampleLoss cross_entropy_now(const float* logits, std::size_t classes, std::size
   const auto share = static_cast<float>(weight * smoothing / count);
   for (std::size_t c = 0; c < padded; ++c) d_logits[c] = c < classes ? d_logits[c] * probability - share : 0.0F;
   d_logits[label] -= static_cast<float>(weight * (1 - smoothing));
-  return {(1 - smoothing) * plain + smoothing * uniform, plain, best == static_cast<std::size_t>(label)};
+  return {.loss = (1 - smoothing) * plain + smoothing * uniform,
+          .plain_loss = plain,
+          .hit = best == static_cast<std::size_t>(label) ? 1.0 : 0.0,
+          .possible = 1};
 }
 
 }  // namespace
@@ -124,9 +127,23 @@ double sum_parts(float* const* parts, std::size_t count, std::size_t begin, std:
   return HWY_DYNAMIC_DISPATCH(sum_parts_now)(parts, count, begin, end);
 }
 
-SampleLoss cross_entropy(const float* logits, std::size_t classes, std::size_t padded, std::int64_t label,
+AnswerLoss cross_entropy(const float* logits, std::size_t classes, std::size_t padded, std::int64_t label,
                          double smoothing, double weight, float* d_logits) {
   return HWY_DYNAMIC_DISPATCH(cross_entropy_now)(logits, classes, padded, label, smoothing, weight, d_logits);
+}
+
+AnswerLoss squared_loss(const float* outputs, std::size_t count, std::size_t padded, const float* targets,
+                        double weight, float* d_outputs) {
+  double error = 0, square = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double target = static_cast<double>(targets[i]), difference = static_cast<double>(outputs[i]) - target;
+    error += difference * difference;
+    square += target * target;
+    d_outputs[i] = static_cast<float>(2 * weight * difference / static_cast<double>(count));
+  }
+  for (std::size_t i = count; i < padded; ++i) d_outputs[i] = 0;
+  const double mean = error / static_cast<double>(count);
+  return {.loss = mean, .plain_loss = mean, .hit = square - error, .possible = square};
 }
 
 }  // namespace eureka

@@ -20,14 +20,20 @@ void multiply_elements(std::size_t rows, std::size_t columns, const float* a, st
 // parts: `count` buffers of `size` floats, the first of which receives the sum.
 double sum_parts(float* const* parts, std::size_t count, std::size_t begin, std::size_t end);
 
-struct SampleLoss {
+// The loss of one prediction. The accuracy of many is the sum of `hit` over the sum of `possible`.
+struct AnswerLoss {
   double loss = 0;        // with label smoothing
   double plain_loss = 0;  // without
-  bool correct = false;
+  double hit = 0;         // 1 if the label is right; with the squared loss, the target's square less the error's
+  double possible = 0;    // 1; with the squared loss, the target's square
 };
 
 // Cross-entropy of one row of logits; writes weight * d loss / d logits, zero behind the classes up to `padded`.
-SampleLoss cross_entropy(const float* logits, std::size_t classes, std::size_t padded, std::int64_t label,
+AnswerLoss cross_entropy(const float* logits, std::size_t classes, std::size_t padded, std::int64_t label,
                          double smoothing, double weight, float* d_logits);
+
+// Mean of squared differences to `targets`; writes weight * d loss / d outputs in the same way.
+AnswerLoss squared_loss(const float* outputs, std::size_t count, std::size_t padded, const float* targets,
+                        double weight, float* d_outputs);
 
 }  // namespace eureka

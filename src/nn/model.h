@@ -1,4 +1,4 @@
-// A model: declares its parameters, then turns a batch of inputs into class logits.
+// A model: declares its parameters, then turns a batch of inputs into predictions.
 //
 //   auto model = Registry<Model>::instance().make("transformer", values);
 //   ParameterSet parameters(model->declare(context), seed, at::kFloat, at::kCPU);
@@ -40,6 +40,12 @@ struct ForwardContext {
   }
 };
 
+struct ModelInputs {
+  // samples x tokens x dimension, ids as samples x tokens, or samples x height x width x channels
+  at::Tensor values;
+  at::Tensor visible;  // bool, samples x tokens; undefined: all
+};
+
 class Model {
  public:
   virtual ~Model() = default;
@@ -50,8 +56,8 @@ class Model {
   // Keeps handles to the parameters; they must outlive the model.
   virtual void bind(const ParameterSet& parameters) = 0;
 
-  // inputs: samples x tokens x dimension; returns samples x classes.
-  virtual at::Tensor forward(const at::Tensor& inputs, const ForwardContext& context) const = 0;
+  // Class logits (or predicted numbers), samples x classes, or samples x tokens x classes where every position answers.
+  virtual at::Tensor forward(const ModelInputs& inputs, const ForwardContext& context) const = 0;
 };
 
 // A mask of 0 and 1/keep, one value per element of `shape`, from counter-based randomness.

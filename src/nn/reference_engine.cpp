@@ -23,10 +23,20 @@ at::Device device_named(const std::string& name) {
   }
 }
 
-StateTensor exported(const std::string& name, const ParameterSpec& spec, const at::Tensor& tensor) {
+std::vector<float> plain_values(const at::Tensor& tensor) {
   const at::Tensor plain = tensor.detach().to(at::kCPU, at::kFloat).contiguous();
   const float* data = plain.data_ptr<float>();
-  return {name, spec.shape, std::vector<float>(data, data + plain.numel())};
+  return {data, data + plain.numel()};
+}
+
+StateTensor exported(const std::string& name, const ParameterSpec& spec, const at::Tensor& tensor) {
+  return {name, spec.shape, plain_values(tensor)};
+}
+
+ObservedTensor observed(const at::Tensor& value) {
+  ObservedTensor result{value.sizes().vec(), plain_values(value), {}};
+  result.gradient = value.grad().defined() ? plain_values(value.grad()) : std::vector<float>(result.values.size());
+  return result;
 }
 
 void import_part(const std::map<std::string, const StateTensor*>& state, const std::string& name,
@@ -66,17 +76,61 @@ ReferenceEngine::ReferenceEngine(const EngineConfig& config) : config_(config) {
   optimizer_ = std::make_unique<Optimizer>(config.optimizer, config.lr_multiplier, *parameters_);
 }
 
-at::Tensor ReferenceEngine::inputs_of(const Batch& batch) const {
+// Tensors below borrow the memory of the batch for the length of a step; it is not written through them.
+ModelInputs ReferenceEngine::inputs_of(const Batch& batch) const {
   const TaskShape& shape = config_.shape;
-  // Borrowed for the length of a step; the batch is not written through it.
-  return at::from_blob(const_cast<float*>(batch.inputs.data()), {batch.samples, shape.tokens, shape.dimension},
-                       at::kFloat)
-      .to(tensor_options_);
+  const auto from = [&](const auto& values, at::IntArrayRef sizes, at::ScalarType type) {
+    using Value = typename std::decay_t<decltype(values)>::value_type;
+    return at::from_blob(const_cast<Value*>(values.data()), sizes, type);
+  };
+  ModelInputs inputs;
+  if (shape.input() == InputKind::ids)
+    inputs.values = from(batch.ids, {batch.samples, shape.tokens}, at::kInt).to(tensor_options_.device(), at::kLong);
+  else if (shape.input() == InputKind::image)
+    inputs.values =
+        from(batch.inputs, {batch.samples, shape.image.height, shape.image.width, shape.image.channels}, at::kFloat)
+            .to(tensor_options_);
+  else
+    inputs.values = from(batch.inputs, {batch.samples, shape.tokens, shape.dimension}, at::kFloat).to(tensor_options_);
+  if (!batch.visible.empty())
+    inputs.visible =
+        from(batch.visible, {batch.samples, shape.tokens}, at::kByte).to(tensor_options_.device(), at::kBool);
+  return inputs;
 }
 
 at::Tensor ReferenceEngine::labels_of(const Batch& batch) const {
-  return at::from_blob(const_cast<std::int64_t*>(batch.labels.data()), {batch.samples}, at::kLong)
+  return at::from_blob(const_cast<std::int64_t*>(batch.labels.data()), {static_cast<std::int64_t>(batch.labels.size())},
+                       at::kLong)
       .to(tensor_options_.device());
+}
+
+// One row per label.
+at::Tensor ReferenceEngine::targets_of(const Batch& batch) const {
+  return at::from_blob(const_cast<float*>(batch.targets.data()),
+                       {static_cast<std::int64_t>(batch.labels.size()), config_.shape.classes}, at::kFloat)
+      .to(tensor_options_);
+}
+
+at::Tensor ReferenceEngine::loss_of(const at::Tensor& predictions, const Batch& batch, double label_smoothing) const {
+  const at::Tensor rows = predictions.reshape({-1, config_.shape.classes});
+  const at::Tensor labels = labels_of(batch);
+  if (config_.shape.loss == LossKind::squared) {
+    const at::Tensor asked = labels.ge(0);
+    return at::mse_loss(rows.index({asked}), targets_of(batch).index({asked}));
+  }
+  return at::cross_entropy_loss(rows, labels.clamp_min(-1), {}, at::Reduction::Mean, /*ignore_index=*/-1,
+                                label_smoothing);
+}
+
+double ReferenceEngine::accuracy_of(const at::Tensor& predictions, const Batch& batch) const {
+  const at::Tensor rows = predictions.detach().reshape({-1, config_.shape.classes});
+  const at::Tensor labels = labels_of(batch);
+  const at::Tensor asked = labels.ge(0);
+  if (config_.shape.loss != LossKind::squared)
+    return rows.argmax(-1).eq(labels).index({asked}).to(at::kDouble).mean().item<double>();
+  const at::Tensor targets = targets_of(batch).index({asked}).to(at::kDouble);
+  const at::Tensor errors = rows.index({asked}).to(at::kDouble) - targets;
+  return 1 - (errors.square().sum() / targets.square().sum()).item<double>();
 }
 
 ForwardContext ReferenceEngine::context_at(std::int64_t step, bool training) const {
@@ -92,13 +146,11 @@ at::Tensor ReferenceEngine::forward(const Batch& batch, const ForwardContext& co
 
 StepResult ReferenceEngine::accumulate_gradients(const Batch& batch, std::int64_t step) {
   parameters_->zero_gradients();
-  const at::Tensor labels = labels_of(batch);
-  const at::Tensor logits = forward(batch, context_at(step, true));
-  const at::Tensor loss =
-      at::cross_entropy_loss(logits, labels, {}, at::Reduction::Mean, -100, config_.label_smoothing);
+  const at::Tensor predictions = forward(batch, context_at(step, true));
+  const at::Tensor loss = loss_of(predictions, batch, config_.label_smoothing);
   loss.backward();
   return {.loss = loss.item<double>(),
-          .accuracy = logits.detach().argmax(-1).eq(labels).to(at::kFloat).mean().item<double>(),
+          .accuracy = accuracy_of(predictions, batch),
           .gradient_norm = parameters_->gradients().norm().item<double>()};
 }
 
@@ -112,10 +164,46 @@ StepResult ReferenceEngine::train_step(const Batch& batch, const StepSettings& s
 
 Evaluation ReferenceEngine::evaluate(const Batch& batch, std::int64_t step) {
   const at::NoGradGuard no_grad;
-  const at::Tensor labels = labels_of(batch);
-  const at::Tensor logits = forward(batch, context_at(step, false));
-  return {.loss = at::cross_entropy_loss(logits, labels).item<double>(),
-          .accuracy = logits.argmax(-1).eq(labels).to(at::kDouble).mean().item<double>()};
+  const at::Tensor predictions = forward(batch, context_at(step, false));
+  return {.loss = loss_of(predictions, batch, 0).item<double>(), .accuracy = accuracy_of(predictions, batch)};
+}
+
+Observation ReferenceEngine::observe(const Batch& batch, std::int64_t step) {
+  struct Seen {
+    std::string point;
+    int layer;
+    at::Tensor value;
+  };
+  std::vector<Seen> all;
+  const TensorHook hook = [&](std::string_view point, int layer, const at::Tensor& value) {
+    value.retain_grad();
+    all.push_back({std::string(point), layer, value});
+  };
+  ForwardContext context = context_at(step, true);
+  context.hook = &hook;
+  const at::Tensor loss = loss_of(forward(batch, context), batch, config_.label_smoothing);
+  loss.backward();
+  parameters_->zero_gradients();
+
+  Observation result;
+  result.loss = loss.item<double>();
+  const auto place = [&](const Seen& seen) -> ObservedTensor& {
+    const auto layer = static_cast<std::size_t>(seen.layer);
+    if (seen.point == "residual" && layer == result.blocks.size()) return result.residual;
+    ObservedBlock& block = result.blocks[layer];
+    const std::map<std::string, ObservedTensor*> points = {{"q", &block.q},
+                                                           {"k", &block.k},
+                                                           {"v", &block.v},
+                                                           {"logits", &block.logits},
+                                                           {"weights", &block.weights},
+                                                           {"head_output", &block.head_output},
+                                                           {"residual", &block.residual}};
+    return *points.at(seen.point);
+  };
+  for (const Seen& seen : all)
+    if (seen.point == "q") result.blocks.emplace_back();
+  for (const Seen& seen : all) place(seen) = observed(seen.value);
+  return result;
 }
 
 EngineState ReferenceEngine::export_state() const {

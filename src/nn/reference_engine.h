@@ -17,6 +17,7 @@ class ReferenceEngine final : public Engine {
   const std::vector<ParameterSpec>& parameters() const override { return parameters_->specs(); }
   StepResult train_step(const Batch& batch, const StepSettings& settings) override;
   Evaluation evaluate(const Batch& batch, std::int64_t step) override;
+  Observation observe(const Batch& batch, std::int64_t step) override;
   EngineState export_state() const override;
   void import_state(const EngineState& state) override;
 
@@ -28,8 +29,11 @@ class ReferenceEngine final : public Engine {
   StepResult accumulate_gradients(const Batch& batch, std::int64_t step);
 
  private:
-  at::Tensor inputs_of(const Batch& batch) const;
+  ModelInputs inputs_of(const Batch& batch) const;
   at::Tensor labels_of(const Batch& batch) const;
+  at::Tensor targets_of(const Batch& batch) const;
+  at::Tensor loss_of(const at::Tensor& predictions, const Batch& batch, double label_smoothing) const;
+  double accuracy_of(const at::Tensor& predictions, const Batch& batch) const;
   ForwardContext context_at(std::int64_t step, bool training) const;
 
   EngineConfig config_;

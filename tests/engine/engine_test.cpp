@@ -55,13 +55,15 @@ TEST(TransformerLayout, CountsTheParametersOfThePreset) {
   const TaskShape shape{.tokens = 4, .dimension = 16, .classes = 10};
   // embedding 16*32+32, cls 32, positions 5*32, per block: 2 norms 128, qkv 3*1024, projection 1056, MLP 2112+2080,
   // then norm 64 and head 330.
-  EXPECT_EQ(total_size(transformer_parameters({}, shape, {}, {})),
+  EXPECT_EQ(total_size(transformer_parameters(plan_transformer(TransformerKind::encoder, {}, 0, shape), {}, {})),
             544 + 32 + 160 + 2 * (128 + 3072 + 1056 + 4192) + 64 + 330);
 }
 
 TEST(TransformerLayout, DecayIsOnMatricesOnly) {
-  for (const ParameterSpec& spec :
-       transformer_parameters({.qkv_bias = true}, {4, 16, 10}, {.kind = ScaleKind::learned}, {})) {
+  TransformerOptions options;
+  options.qkv_bias = true;
+  const TransformerPlan plan = plan_transformer(TransformerKind::encoder, options, 0, {4, 16, 10});
+  for (const ParameterSpec& spec : transformer_parameters(plan, {.kind = ScaleKind::learned}, {})) {
     const bool matrix = spec.name.ends_with(".weight") && spec.shape.size() == 2;
     EXPECT_EQ(spec.decays, matrix) << spec.name;
   }
@@ -74,7 +76,49 @@ TEST(TransformerLayout, StochasticDepthRisesWithDepth) {
   EXPECT_DOUBLE_EQ(drop_path_rate(options, 4), 0.1);
 }
 
-TEST(TransformerLayout, RefusesHeadsThatDoNotDivideTheWidth) { EXPECT_THROW(check({.width = 30, .heads = 4}), Error); }
+TEST(TransformerPlan, CutsAnImageIntoPatches) {
+  const TaskShape image{.classes = 10, .image = {56, 28, 3}};
+  const TransformerPlan plan = plan_transformer(TransformerKind::vit, {}, 14, image);
+  EXPECT_EQ(plan.given, 8);
+  EXPECT_EQ(plan.tokens(), 9);
+  EXPECT_EQ(plan.dimension, 14 * 14 * 3);
+}
+
+TEST(TransformerPlan, ADecoderHasNoClsToken) {
+  const TaskShape text{.tokens = 31, .classes = 16, .vocabulary = 40, .every_position = true};
+  const TransformerPlan plan = plan_transformer(TransformerKind::decoder, {}, 0, text);
+  EXPECT_EQ(plan.tokens(), 31);
+  for (const ParameterSpec& spec : transformer_parameters(plan, {}, {})) {
+    EXPECT_NE(spec.name, "cls");
+    EXPECT_NE(spec.name, "embed.bias");
+    if (spec.name == "embed.weight") {
+      EXPECT_EQ(spec.shape, (std::vector<std::int64_t>{40, 32}));
+    }
+  }
+}
+
+TEST(TransformerPlan, RefusesWhatDoesNotFit) {
+  const TaskShape vectors{4, 16, 10}, image{.classes = 10, .image = {56, 56, 3}};
+  const TaskShape every{.tokens = 4, .dimension = 3, .classes = 2, .every_position = true};
+  const auto refused = [](TransformerKind kind, const TransformerOptions& options, int patch, const TaskShape& shape) {
+    try {
+      plan_transformer(kind, options, patch, shape);
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::config && !error.hint().empty();
+    }
+    return false;
+  };
+  TransformerOptions uneven;
+  uneven.width = 30;
+  uneven.heads = 4;
+  EXPECT_TRUE(refused(TransformerKind::encoder, uneven, 0, vectors));
+  EXPECT_TRUE(refused(TransformerKind::encoder, {}, 0, image));
+  EXPECT_TRUE(refused(TransformerKind::encoder, {}, 0, every));
+  EXPECT_TRUE(refused(TransformerKind::decoder, {}, 0, vectors));
+  EXPECT_TRUE(refused(TransformerKind::vit, {}, 7, vectors));
+  EXPECT_TRUE(refused(TransformerKind::vit, {}, 9, image));
+  EXPECT_FALSE(refused(TransformerKind::vit, {}, 7, image));
+}
 
 }  // namespace
 }  // namespace eureka

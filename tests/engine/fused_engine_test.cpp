@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "engine/choose_engine.h"
+#include "engine/fused_cases.h"
 
 namespace eureka {
 namespace {
@@ -58,6 +59,39 @@ TEST(FusedThreads, BitsDoNotDependOnTheirNumber) {
     FusedEngine many(config);
     expect_same_bits(expected, trained(many, 0, 6));
     EXPECT_EQ(evaluation.loss, many.evaluate(batch_of(77, 9), 6).loss);
+  }
+}
+
+TEST(FusedThreads, BitsDoNotDependOnTheirNumberForAnyModel) {
+  for (EngineConfig config : {decoder_config(), vit_config()}) {
+    config.model_options["dropout"] = 0.1;
+    std::optional<EngineState> expected;
+    for (const int threads : {1, 2, 3}) {
+      config.threads = threads;
+      FusedEngine engine(config);
+      for (std::int64_t step = 0; step < 4; ++step)
+        engine.train_step(random_batch(config.shape, 150, {.step = static_cast<std::uint64_t>(step)}), {step, 1e-2});
+      if (expected)
+        expect_same_bits(*expected, engine.export_state());
+      else
+        expected = engine.export_state();
+    }
+  }
+}
+
+TEST(FusedEngine, ObservingChangesNoBitOfTheRun) {
+  for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {
+    config.model_options["dropout"] = 0.1;
+    FusedEngine seen(config), alone(config);
+    for (std::int64_t step = 0; step < 3; ++step) {
+      const Batch batch = random_batch(config.shape, 30, {.step = static_cast<std::uint64_t>(step)});
+      const Observation observation = seen.observe(batch, step);
+      EXPECT_EQ(observation.blocks.size(), 2U);
+      const StepResult result = seen.train_step(batch, {step, 1e-2});
+      EXPECT_NEAR(observation.loss, result.loss, 1e-5 * result.loss);
+      alone.train_step(batch, {step, 1e-2});
+    }
+    expect_same_bits(alone.export_state(), seen.export_state());
   }
 }
 

@@ -263,12 +263,12 @@ TEST(CrossEntropy, MatchesTheTextbook) {
       };
       Vector z;
       for (std::size_t c = 0; c < classes; ++c) z.push_back(logits(0, c));
-      const SampleLoss result = cross_entropy(logits.data(), classes, logits.stride, 1, 0.1, 0.25, gradient.data());
+      const AnswerLoss result = cross_entropy(logits.data(), classes, logits.stride, 1, 0.1, 0.25, gradient.data());
       EXPECT_NEAR(result.loss, loss(z)[0], 1e-6);
       const Vector slope = slopes(loss, z, {0.25});
       expect_matrix(
           gradient, [&](auto, auto c) { return slope[c]; }, 1e-5);
-      EXPECT_EQ(result.correct, std::max_element(z.begin(), z.end()) == z.begin() + 1);
+      EXPECT_EQ((result.hit == 1), std::max_element(z.begin(), z.end()) == z.begin() + 1);
     }
   });
 }

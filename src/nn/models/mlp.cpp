@@ -2,6 +2,7 @@
 // without a plateau.
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "nn/model.h"
 
 namespace eureka {
@@ -29,7 +30,10 @@ class Mlp final : public Model {
       specs.push_back({name + ".weight", {to, from}, group, uniform, true});
       specs.push_back({name + ".bias", {to}, group, uniform, false});
     };
-    std::int64_t width = context.shape.tokens * context.shape.dimension;
+    if (context.shape.every_position || context.shape.input() == InputKind::ids)
+      throw Error(ErrorKind::config, "model 'mlp' takes vectors or images and answers once per sample", {},
+                  "use --set model.name=decoder or model.name=transformer");
+    std::int64_t width = context.shape.values();
     for (int i = 0; i < options_.layers; ++i) {
       layer(fmt::format("layers.{}", i), width, options_.hidden, ParameterGroup::mlp);
       width = options_.hidden;
@@ -46,8 +50,8 @@ class Mlp final : public Model {
     weights_.emplace_back(parameters["head.weight"], parameters["head.bias"]);
   }
 
-  at::Tensor forward(const at::Tensor& inputs, const ForwardContext&) const override {
-    at::Tensor x = inputs.flatten(1);
+  at::Tensor forward(const ModelInputs& inputs, const ForwardContext&) const override {
+    at::Tensor x = inputs.values.flatten(1);
     for (std::size_t i = 0; i + 1 < weights_.size(); ++i)
       x = at::gelu(at::linear(x, weights_[i].first, weights_[i].second));
     return at::linear(x, weights_.back().first, weights_.back().second);

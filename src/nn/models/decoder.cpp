@@ -1,0 +1,15 @@
+// A causal decoder: language and in-context tasks, a loss at every position.
+#include "nn/transformer.h"
+
+namespace eureka {
+namespace {
+
+class Decoder final : public Transformer {
+ public:
+  explicit Decoder(const TransformerOptions& options) : Transformer(TransformerKind::decoder, options, 0) {}
+};
+
+EUREKA_MODEL("decoder", Decoder, TransformerOptions, "causal decoder: every token sees those before it and answers");
+
+}  // namespace
+}  // namespace eureka

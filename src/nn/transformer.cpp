@@ -1,0 +1,147 @@
+#include "nn/transformer.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace eureka {
+namespace {
+
+// Products of this many multiplications or fewer are done element by element: one call per matrix would cost more.
+constexpr std::int64_t kTinyProduct = 1024;
+
+// a (... x n x m) times b (... x m x p), for each of the leading indices.
+at::Tensor batched_product(const at::Tensor& a, const at::Tensor& b) {
+  if (a.size(-2) * a.size(-1) * b.size(-1) > kTinyProduct) return at::matmul(a, b);
+  return (a.unsqueeze(-2) * b.transpose(-2, -1).unsqueeze(-3)).sum(-1);
+}
+
+}  // namespace
+
+Transformer::Transformer(TransformerKind kind, const TransformerOptions& options, int patch)
+    : kind_(kind), options_(options), patch_(patch) {}
+
+std::vector<ParameterSpec> Transformer::declare(const ModelContext& context) {
+  context_ = context;
+  plan_ = plan_transformer(kind_, options_, patch_, context.shape);
+  return transformer_parameters(plan_, context.scale, rule_parameters());
+}
+
+std::vector<ParameterSpec> Transformer::rule_parameters() const {
+  return context_.rule->parameters({.heads = options_.heads, .width = options_.head_width()});
+}
+
+at::Tensor Transformer::split_heads(const at::Tensor& x) const {
+  return x.view({x.size(0), x.size(1), options_.heads, options_.head_width()}).transpose(1, 2);
+}
+
+void Transformer::bind(const ParameterSet& parameters) {
+  const auto affine = [&](const std::string& name) {
+    return Affine{parameters[name + ".weight"],
+                  parameters.contains(name + ".bias") ? parameters[name + ".bias"] : at::Tensor()};
+  };
+  const auto norm = [&](const std::string& name) {
+    return Norm{parameters[name + ".weight"], parameters[name + ".bias"], options_.norm_epsilon};
+  };
+  embed_ = affine("embed");
+  head_ = affine("head");
+  norm_ = norm("norm");
+  if (plan_.has_cls()) cls_ = parameters["cls"];
+  const std::int64_t rows = plan_.tokens();
+  if (options_.positions == Positions::learned) positions_ = parameters["positions"];
+  if (options_.positions == Positions::sinusoidal)
+    positions_ =
+        at::tensor(sinusoidal_positions(rows, options_.width)).view({rows, options_.width}).to(norm_.weight.options());
+  blocks_.clear();
+  for (int layer = 0; layer < options_.depth; ++layer) {
+    const std::string block = fmt::format("blocks.{}.", layer);
+    const std::string attn = block + "attn.";
+    Block one{norm(block + "norm1"),
+              norm(block + "norm2"),
+              affine(attn + "q"),
+              affine(attn + "k"),
+              affine(attn + "v"),
+              affine(attn + "proj"),
+              affine(block + "mlp.fc1"),
+              affine(block + "mlp.fc2"),
+              {},
+              {}};
+    if (context_.scale.kind == ScaleKind::learned) one.log_scale = parameters[attn + "log_scale"];
+    for (const ParameterSpec& spec : rule_parameters()) one.rule_parameters.push_back(parameters[attn + spec.name]);
+    blocks_.push_back(std::move(one));
+  }
+}
+
+at::Tensor Transformer::branch_noise(at::Tensor y, const char* branch, int layer, const ForwardContext& context) const {
+  if (!context.training) return y;
+  if (options_.dropout > 0)
+    y = y * random_mask(options_.dropout, y.sizes(), context, fmt::format("dropout {} {}", branch, layer), y.options());
+  if (const double rate = drop_path_rate(options_, layer); rate > 0)
+    y = y * random_mask(rate, {y.size(0), 1, 1}, context, fmt::format("drop-path {} {}", branch, layer), y.options());
+  return y;
+}
+
+at::Tensor Transformer::attention(const at::Tensor& x, const Block& block, int layer, const at::Tensor& mask,
+                                  const ForwardContext& context) const {
+  at::Tensor q = split_heads(block.q(x));
+  at::Tensor k = split_heads(block.k(x));
+  const at::Tensor v = split_heads(block.v(x));
+  AttentionContext attention_context;
+  attention_context.scale = {context.scale_multiple, 1 / std::sqrt(static_cast<double>(options_.head_width())),
+                             block.log_scale.defined() ? block.log_scale.exp().view({-1, 1, 1}) : at::Tensor()};
+  attention_context.mask = mask;
+  attention_context.parameters = block.rule_parameters;
+  context_.rule->prepare(q, k, attention_context);
+  const at::Tensor logits = batched_product(q, k.transpose(-2, -1));
+  const at::Tensor weights = context_.rule->weights(logits, attention_context);
+  const at::Tensor heads = batched_product(weights, v);
+  context.observe("q", layer, q);
+  context.observe("k", layer, k);
+  context.observe("v", layer, v);
+  context.observe("logits", layer, logits);
+  context.observe("weights", layer, weights);
+  context.observe("head_output", layer, heads);
+  return block.proj(heads.transpose(1, 2).reshape(x.sizes()));
+}
+
+at::Tensor Transformer::embedded(const at::Tensor& values) const {
+  if (plan_.shape.input() == InputKind::ids) return at::embedding(embed_.weight, values);
+  if (plan_.shape.input() == InputKind::vectors) return embed_(values);
+  // samples x rows x y x columns x (x and channels) to one row per patch.
+  const ImageShape& image = plan_.shape.image;
+  const at::Tensor cut = values.view({values.size(0), image.height / plan_.patch, plan_.patch,
+                                      image.width / plan_.patch, plan_.patch * image.channels});
+  return embed_(cut.transpose(2, 3).reshape({values.size(0), plan_.given, plan_.dimension}));
+}
+
+at::Tensor Transformer::mask_of(const ModelInputs& inputs) const {
+  at::Tensor mask;
+  if (inputs.visible.defined()) {
+    at::Tensor keys = inputs.visible;
+    if (plan_.has_cls()) keys = at::cat({at::ones({keys.size(0), 1}, keys.options()), keys}, 1);
+    mask = keys.view({keys.size(0), 1, 1, keys.size(1)});
+  }
+  if (!plan_.causal) return mask;
+  const at::Tensor causal = at::ones({plan_.tokens(), plan_.tokens()}, inputs.values.options().dtype(at::kBool)).tril();
+  return mask.defined() ? mask.logical_and(causal) : causal;
+}
+
+at::Tensor Transformer::forward(const ModelInputs& inputs, const ForwardContext& context) const {
+  at::Tensor x = embedded(inputs.values);
+  if (plan_.has_cls()) x = at::cat({cls_.expand({x.size(0), 1, options_.width}), x}, 1);
+  if (positions_.defined()) x = x + positions_;
+  if (context.training && options_.dropout > 0)
+    x = x * random_mask(options_.dropout, x.sizes(), context, "dropout embedding", x.options());
+  const at::Tensor mask = mask_of(inputs);
+  for (int layer = 0; layer < options_.depth; ++layer) {
+    const Block& block = blocks_[static_cast<std::size_t>(layer)];
+    context.observe("residual", layer, x);
+    x = x + branch_noise(attention(block.norm1(x), block, layer, mask, context), "attention", layer, context);
+    x = x + branch_noise(block.fc2(at::gelu(block.fc1(block.norm2(x)))), "mlp", layer, context);
+  }
+  context.observe("residual", options_.depth, x);
+  // LayerNorm acts on each token alone: only those that answer need it.
+  return head_(norm_(plan_.has_cls() ? x.select(1, 0) : x));
+}
+
+}  // namespace eureka

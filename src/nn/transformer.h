@@ -1,0 +1,59 @@
+// The pre-LayerNorm transformer on libtorch: x + attention(norm(x)), x + mlp(norm(x)), then norm and a linear map of
+// the tokens that answer: the cls token, or all tokens of a causal decoder.
+//
+//   EUREKA_MODEL("transformer", Encoder, TransformerOptions, "...")      see models/
+#pragma once
+
+#include "engine/transformer_layout.h"
+#include "nn/model.h"
+
+namespace eureka {
+
+class Transformer : public Model {
+ public:
+  // `patch` matters for a vit only.
+  Transformer(TransformerKind kind, const TransformerOptions& options, int patch);
+
+  std::vector<ParameterSpec> declare(const ModelContext& context) override;
+  void bind(const ParameterSet& parameters) override;
+  at::Tensor forward(const ModelInputs& inputs, const ForwardContext& context) const override;
+
+ private:
+  struct Affine {
+    at::Tensor weight, bias;
+    at::Tensor operator()(const at::Tensor& x) const { return at::linear(x, weight, bias); }
+  };
+  struct Norm {
+    at::Tensor weight, bias;
+    double epsilon;
+    at::Tensor operator()(const at::Tensor& x) const { return at::layer_norm(x, {x.size(-1)}, weight, bias, epsilon); }
+  };
+  struct Block {
+    Norm norm1, norm2;
+    Affine q, k, v, proj, fc1, fc2;
+    at::Tensor log_scale;
+    std::vector<at::Tensor> rule_parameters;
+  };
+
+  std::vector<ParameterSpec> rule_parameters() const;
+  at::Tensor embedded(const at::Tensor& values) const;
+  // Which keys each query sees, broadcast over samples and heads; undefined: all.
+  at::Tensor mask_of(const ModelInputs& inputs) const;
+  at::Tensor attention(const at::Tensor& x, const Block& block, int layer, const at::Tensor& mask,
+                       const ForwardContext& context) const;
+  at::Tensor split_heads(const at::Tensor& x) const;
+  // Dropout, then stochastic depth, on the output of one branch of block `layer`.
+  at::Tensor branch_noise(at::Tensor y, const char* branch, int layer, const ForwardContext& context) const;
+
+  TransformerKind kind_;
+  TransformerOptions options_;
+  int patch_;
+  TransformerPlan plan_;
+  ModelContext context_;
+  Affine embed_, head_;
+  Norm norm_;
+  at::Tensor cls_, positions_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace eureka

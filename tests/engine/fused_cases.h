@@ -1,0 +1,97 @@
+// Configs and batches on which the fused engine is compared with the reference engine.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "engine/engine.h"
+
+namespace eureka {
+
+inline EngineConfig base_config() {
+  EngineConfig config;
+  config.shape = {.tokens = 4, .dimension = 16, .classes = 10};
+  config.model_options = {{"width", std::int64_t{32}}, {"depth", std::int64_t{2}}, {"heads", std::int64_t{2}},
+                          {"init.weights", 0.2},       {"init.positions", 0.5},    {"init.cls", 1.0}};
+  config.label_smoothing = 0.1;
+  config.total_steps = 100;
+  config.seed = 3;
+  return config;
+}
+
+inline EngineConfig decoder_config() {
+  EngineConfig config = base_config();
+  config.model = "decoder";
+  config.shape = {.tokens = 9, .classes = 11, .vocabulary = 13, .every_position = true};
+  return config;
+}
+
+inline EngineConfig vit_config() {
+  EngineConfig config = base_config();
+  config.model = "vit";
+  config.shape = {.classes = 10, .image = {12, 8, 3}};
+  config.model_options["patch"] = std::int64_t{4};
+  return config;
+}
+
+struct BatchOptions {
+  bool masked = false;     // some tokens are hidden
+  double asked_share = 1;  // of labels that count; the first always does
+  std::uint64_t step = 0;
+};
+
+inline Batch random_batch(const TaskShape& shape, std::int64_t samples, const BatchOptions& options = {}) {
+  Batch batch;
+  batch.resize(samples, shape, 0);
+  RandomStream random(7, "fused test data", options.step);
+  random.fill_normal(batch.inputs);
+  random.fill_normal(batch.targets);
+  for (std::int32_t& id : batch.ids)
+    id = static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(shape.vocabulary)));
+  for (std::int64_t& label : batch.labels) {
+    label = random.below(static_cast<std::uint32_t>(shape.classes));
+    if (&label != batch.labels.data() && random.uniform_float() >= options.asked_share) label = -1;
+  }
+  if (options.masked) {
+    batch.visible.resize(static_cast<std::size_t>(samples * shape.tokens));
+    for (std::uint8_t& visible : batch.visible) visible = random.uniform_float() < 0.7F ? 1 : 0;
+  }
+  return batch;
+}
+
+struct RuleVariant {
+  const char* rule;
+  OptionValues options;
+};
+
+inline const std::vector<RuleVariant>& rule_variants() {
+  static const std::vector<RuleVariant> all = {{"softmax", {}},
+                                               {"norm_softmax", {}},
+                                               {"norm_softmax", {{"deviation", std::string("variance")}}},
+                                               {"qk_norm", {}},
+                                               {"qk_norm", {{"norm", std::string("rms")}}},
+                                               {"qk_norm", {{"norm", std::string("l2")}}},
+                                               {"qk_norm", {{"norm", std::string("l2")}, {"learnable", false}}},
+                                               {"qk_norm", {{"learnable", false}}},
+                                               {"sigmoid", {}},
+                                               {"sigmoid", {{"bias", std::string("none")}}},
+                                               {"linear", {}},
+                                               {"linear", {{"mean", false}}}};
+  return all;
+}
+
+inline std::string text_of(const EngineConfig& config) {
+  const TaskShape& shape = config.shape;
+  std::string text = config.model + " " + config.rule + " tokens " + std::to_string(shape.tokens) + " dimension " +
+                     std::to_string(shape.dimension) + " vocabulary " + std::to_string(shape.vocabulary) + " image " +
+                     std::to_string(shape.image.height) + " classes " + std::to_string(shape.classes) + " loss " +
+                     std::to_string(static_cast<int>(shape.loss)) + " scale " +
+                     std::to_string(static_cast<int>(config.scale.kind));
+  for (const auto& [name, value] : config.rule_options) text += " " + name + "=" + to_toml(value);
+  for (const auto& [name, value] : config.model_options) text += " " + name + "=" + to_toml(value);
+  return text;
+}
+
+}  // namespace eureka

@@ -1,0 +1,202 @@
+// Every gradient of the fused engine against autograd in float64.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/fused_cases.h"
+#include "engine/fused_engine.h"
+#include "nn/reference_engine.h"
+
+namespace eureka {
+namespace {
+
+// Relative error of one tensor's gradient.
+constexpr double kAllowed = 1e-5;
+// Some gradients are zero or nearly so by symmetry (a key's bias under softmax, W_Q under NormSoftmax of two keys);
+// their errors count against this share of the whole gradient: in all, four units in its last float32 place.
+constexpr double kFloor = 0.05;
+// Where the problem itself is ill-conditioned (NormSoftmax of two or three keys, LayerNorm over three numbers), so
+// often the distance that rounding the parameters alone moves the exact gradient.
+constexpr double kReaches = 64;
+
+// Scales and gains start at one or zero; move every parameter off its special value.
+EngineState moved(EngineState state) {
+  for (StateTensor& tensor : state.model) {
+    RandomStream random(11, tensor.name);
+    for (float& value : tensor.values) value += 0.1F * random.normal();
+  }
+  return state;
+}
+
+std::vector<at::Tensor> gradients_of(ReferenceEngine& engine, const Batch& batch, std::int64_t step) {
+  engine.accumulate_gradients(batch, step);
+  ParameterSet& parameters = engine.parameter_set();
+  std::vector<at::Tensor> result;
+  for (std::size_t i = 0; i < parameters.specs().size(); ++i)
+    result.push_back(parameters.part(parameters.gradients(), i).clone());
+  return result;
+}
+
+// How far each exact gradient moves when parameters and inputs change in their last float32 digit, the largest of a few
+// draws. No float32 computation can be closer to the truth than about this.
+std::vector<double> rounding_reach(ReferenceEngine& exact, const Batch& batch, std::int64_t step,
+                                   const std::vector<at::Tensor>& truth) {
+  std::vector<double> reach(truth.size());
+  at::Tensor values = exact.parameter_set().values();
+  const at::Tensor original = values.clone();
+  for (std::uint64_t draw = 0; draw < 3; ++draw) {
+    RandomStream random(13, "rounding", draw);
+    const auto digit = [&] { return static_cast<double>(random.uniform_float() * 2 - 1) * 0x1p-23; };
+    Batch nudged = batch;
+    for (float& x : nudged.inputs) x = static_cast<float>(x * (1 + digit()));
+    {
+      const at::NoGradGuard no_grad;
+      std::vector<double> factor(static_cast<std::size_t>(values.numel()));
+      for (double& f : factor) f = 1 + digit();
+      values.copy_(original * at::tensor(factor, at::kDouble).view(values.sizes()));
+    }
+    const std::vector<at::Tensor> now = gradients_of(exact, nudged, step);
+    for (std::size_t i = 0; i < truth.size(); ++i)
+      reach[i] = std::max(reach[i], (now[i] - truth[i]).norm().item<double>());
+  }
+  const at::NoGradGuard no_grad;
+  values.copy_(original);
+  return reach;
+}
+
+struct Agreement {
+  int tensors = 0;
+  int beyond = 0;  // further from the truth than kAllowed, though within the reach of rounding
+};
+
+Agreement expect_same_gradients(EngineConfig config, const Batch& batch, std::int64_t step) {
+  SCOPED_TRACE(text_of(config) + " samples " + std::to_string(batch.samples) +
+               (batch.visible.empty() ? "" : " masked"));
+  FusedEngine fused(config);
+  config.double_precision = true;
+  ReferenceEngine exact(config);
+  const EngineState state = moved(fused.export_state());
+  fused.import_state(state);
+  exact.import_state(state);
+
+  const Evaluation quick = fused.evaluate(batch, step), slow = exact.evaluate(batch, step);
+  EXPECT_NEAR(quick.loss, slow.loss, 1e-5 * std::abs(slow.loss));
+  EXPECT_NEAR(quick.accuracy, slow.accuracy, 1e-5 * (1 + std::abs(slow.accuracy)));
+
+  const StepResult mine = fused.compute_gradients(batch, step);
+  const StepResult result = exact.accumulate_gradients(batch, step);
+  EXPECT_NEAR(mine.loss, result.loss, 1e-5 * std::abs(result.loss));
+  EXPECT_NEAR(mine.gradient_norm, result.gradient_norm, 1e-3 * result.gradient_norm);
+  const std::vector<at::Tensor> truth = gradients_of(exact, batch, step);
+  const std::vector<double> reach = rounding_reach(exact, batch, step, truth);
+  const std::vector<StateTensor> gradients = fused.gradients();
+  Agreement agreement;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const at::Tensor own = at::tensor(gradients[i].values, at::kFloat).to(at::kDouble).view(truth[i].sizes());
+    const double size = std::max(truth[i].norm().item<double>(), kFloor * result.gradient_norm);
+    const double error = (own - truth[i]).norm().item<double>() / size;
+    const double allowed = std::max(kAllowed, kReaches * reach[i] / size);
+    EXPECT_LE(error, allowed) << gradients[i].name << ", rounding reaches " << reach[i] / size;
+    ++agreement.tensors;
+    if (error > kAllowed) ++agreement.beyond;
+  }
+  return agreement;
+}
+
+TEST(FusedGradients, AgreeForEveryRuleScaleAndModel) {
+  for (const RuleVariant& variant : rule_variants()) {
+    for (const ScaleKind kind : {ScaleKind::fixed, ScaleKind::learned, ScaleKind::half_cosine}) {
+      for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {
+        config.rule = variant.rule;
+        config.rule_options = variant.options;
+        config.scale = {.kind = kind, .multiple = 1.5, .from = 3, .to = 1};
+        expect_same_gradients(config, random_batch(config.shape, 5), 20);
+      }
+    }
+  }
+}
+
+TEST(FusedGradients, AgreeUnderMasks) {
+  for (const RuleVariant& variant : rule_variants()) {
+    for (EngineConfig config : {base_config(), decoder_config()}) {
+      for (const bool biased : {false, true}) {
+        config.rule = variant.rule;
+        config.rule_options = variant.options;
+        config.model_options["qkv_bias"] = biased;
+        expect_same_gradients(config, random_batch(config.shape, 6, {.masked = true, .asked_share = 0.5}), 3);
+      }
+    }
+  }
+}
+
+TEST(FusedGradients, AgreeForEveryLoss) {
+  for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {
+    for (const LossKind loss : {LossKind::cross_entropy, LossKind::squared}) {
+      for (const std::int64_t classes : {1, 2, 17}) {
+        if (loss == LossKind::cross_entropy && classes == 1) continue;
+        config.shape.loss = loss;
+        config.shape.classes = classes;
+        for (const double smoothing : {0.0, 0.3}) {
+          config.label_smoothing = smoothing;
+          expect_same_gradients(config, random_batch(config.shape, 8, {.asked_share = 0.4}), 3);
+        }
+      }
+    }
+  }
+}
+
+TEST(FusedGradients, AgreeOverRandomConfigs) {
+  Agreement total;
+  for (const std::uint64_t grid : {1, 2, 3, 4}) {
+    RandomStream random(grid, "fused random configs");
+    const auto pick = [&](auto... choices) {
+      const std::array options{choices...};
+      return options[random.below(static_cast<std::uint32_t>(options.size()))];
+    };
+    for (int trial = 0; trial < 40; ++trial) {
+      EngineConfig config = pick(0, 1, 2) == 0 ? base_config() : pick(0, 1) == 0 ? decoder_config() : vit_config();
+      const RuleVariant& variant = rule_variants()[random.below(static_cast<std::uint32_t>(rule_variants().size()))];
+      config.rule = variant.rule;
+      config.rule_options = variant.options;
+      config.scale.kind = static_cast<ScaleKind>(random.below(5));
+      config.scale.from = 4;
+      TaskShape& shape = config.shape;
+      shape.classes = pick(2, 10, 19);
+      if (shape.input() == InputKind::image) {
+        shape.image = {pick(4, 8, 20), pick(4, 12), pick(1, 3)};
+        config.model_options["patch"] = std::int64_t{pick(1, 2, 4)};
+      } else {
+        shape.tokens = pick(1, 2, 3, 5, 16, 17, 31);
+        shape.vocabulary = pick(0, 7, 30);
+        shape.dimension = shape.vocabulary > 0 ? 0 : pick(1, 3, 16, 37);
+      }
+      shape.loss = pick(LossKind::cross_entropy, LossKind::cross_entropy, LossKind::squared);
+      const std::int64_t heads = pick(1, 2, 3, 4), head_width = pick(3, 5, 8, 16, 20);
+      config.model_options["heads"] = heads;
+      config.model_options["width"] = heads * head_width;
+      config.model_options["depth"] = std::int64_t{pick(1, 2, 3)};
+      config.model_options["mlp_ratio"] = pick(0.7, 1.0, 2.0, 4.0);
+      // Equal ids without positions are equal tokens: rows of equal logits, of which NormSoftmax makes rounding errors
+      // divided by its epsilon.
+      config.model_options["positions"] =
+          std::string(shape.vocabulary > 0 ? pick("learned", "sinusoidal") : pick("learned", "sinusoidal", "none"));
+      config.model_options["qkv_bias"] = pick(true, false);
+      config.model_options["dropout"] = pick(0.0, 0.0, 0.2);
+      config.model_options["stochastic_depth"] = pick(0.0, 0.0, 0.3);
+      config.label_smoothing = pick(0.0, 0.1);
+      config.threads = pick(1, 2);
+      const BatchOptions options{.masked = shape.input() != InputKind::image && pick(true, false, false),
+                                 .asked_share = pick(1.0, 0.5),
+                                 .step = static_cast<std::uint64_t>(trial)};
+      const Agreement one = expect_same_gradients(config, random_batch(shape, pick(1, 7, 40), options), trial);
+      total.tensors += one.tensors;
+      total.beyond += one.beyond;
+    }
+  }
+  RecordProperty("tensors", total.tensors);
+  RecordProperty("beyond", total.beyond);
+  EXPECT_LE(total.beyond, total.tensors / 50) << "of " << total.tensors;
+}
+
+}  // namespace
+}  // namespace eureka

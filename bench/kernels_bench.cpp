@@ -90,29 +90,30 @@ BENCHMARK(BM_MultiplyGelu)->Apply(shapes);
 BENCHMARK(BM_WeightGradient)->Apply(shapes);
 
 // samples, tokens, heads, head width
-template <bool kBackward>
+template <bool kBackward, RowRuleKind kRule>
 void BM_Attention(benchmark::State& state) {
   const auto at = [&](int i) { return static_cast<std::size_t>(state.range(i)); };
   const AttentionShape shape{at(0), at(1), at(1), at(2), at(3)};
   const std::size_t width = shape.heads * shape.head_width, rows = shape.samples * shape.queries;
   const std::size_t stride = row_stride(3 * width);
-  Buffer qkv(rows * stride), d_qkv(rows * stride), weights(shape.weight_floats()), out(rows * row_stride(width));
+  Buffer qkv(rows * stride), d_qkv(rows * stride), weights(shape.weight_floats()), logits(shape.weight_floats()),
+      out(rows * row_stride(width));
   Buffer scratch(shape.scratch_floats());
   fill(qkv);
   fill(out);
   const std::vector<float> multiples(shape.heads, 1.0F);
-  RowRule row;
+  RowRule row{kRule};
   row.inverse_root_width = 0.25F;
   const HeadRules rule{row, multiples.data()};
   const MatrixA q{qkv.data(), stride}, k{qkv.data() + width, stride}, v{qkv.data() + 2 * width, stride};
-  attention(shape, rule, q, k, v, weights.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
+  attention(shape, rule, q, k, v, logits.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
   for (auto _ : state) {
     if (kBackward)
-      attention_backward(shape, rule, q, k, v, weights.data(), weights.data(), {out.data(), row_stride(width)},
+      attention_backward(shape, rule, q, k, v, logits.data(), weights.data(), {out.data(), row_stride(width)},
                          {d_qkv.data(), stride}, {d_qkv.data() + width, stride}, {d_qkv.data() + 2 * width, stride},
                          nullptr, scratch.data());
     else
-      attention(shape, rule, q, k, v, weights.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
+      attention(shape, rule, q, k, v, logits.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
   }
   count_flops(state, (kBackward ? 8.0 : 4.0) * static_cast<double>(rows * shape.keys * width));
 }
@@ -122,8 +123,10 @@ void attention_shapes(benchmark::internal::Benchmark* bench) {
   bench->Args({6, 17, 4, 16})->Args({1, 65, 4, 32})->Args({1, 197, 4, 64})->Args({18, 5, 2, 16});
 }
 
-BENCHMARK(BM_Attention<false>)->Apply(attention_shapes);
-BENCHMARK(BM_Attention<true>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<false, RowRuleKind::softmax>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<true, RowRuleKind::softmax>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<false, RowRuleKind::norm_softmax>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<true, RowRuleKind::norm_softmax>)->Apply(attention_shapes);
 
 template <bool kBackward>
 void BM_LayerNorm(benchmark::State& state) {

@@ -149,6 +149,18 @@ void BM_LayerNorm(benchmark::State& state) {
 BENCHMARK(BM_LayerNorm<false>)->Args({102, 64})->Args({197, 256});
 BENCHMARK(BM_LayerNorm<true>)->Args({102, 64})->Args({197, 256});
 
+// One weight matrix, both ways, as before every step.
+void BM_Pack(benchmark::State& state) {
+  const auto rows = static_cast<std::size_t>(state.range(0)), columns = static_cast<std::size_t>(state.range(1));
+  Buffer w(rows * round_up(columns)), forward(round_up(rows) * columns), back(rows * round_up(columns));
+  for (auto _ : state) {
+    pack_transposed(w.data(), rows, columns, round_up(columns), forward.data());
+    pack(w.data(), rows, columns, round_up(columns), 0, rows, back.data());
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1));
+}
+BENCHMARK(BM_Pack)->Args({128, 64})->Args({64, 588})->Args({768, 256});
+
 void BM_Peak(benchmark::State& state) {
   double best = 0;
   for (auto _ : state) best = std::max(best, measured_peak_flops());

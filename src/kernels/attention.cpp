@@ -8,54 +8,18 @@
 // After foreach_target.
 #include "kernels/attention_blocks-inl.h"
 #include "kernels/gemm-inl.h"
+#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
 namespace {
-
-// to (columns x rows) = from^T; zeros behind the rows up to whole vectors.
-HWY_INLINE void transpose(MatrixA from, std::size_t rows, std::size_t columns, float* HWY_RESTRICT to,
-                          std::size_t to_stride) {
-  const std::size_t padded = (rows + kLanes - 1) / kLanes * kLanes;
-  std::size_t row = 0;
-#if HWY_TARGET != HWY_SCALAR
-  // Squares of four by four in registers.
-  const hn::Full128<float> d;
-  const hn::Full128<double> d2;
-  const auto squares = [&](std::size_t given) HWY_ATTR {
-    const float* r = from.data + row * from.stride;
-    const auto load = [&](std::size_t i, std::size_t c)
-                          HWY_ATTR { return i < given ? hn::LoadU(d, r + i * from.stride + c) : hn::Zero(d); };
-    for (std::size_t c = 0; c < columns; c += 4) {
-      const auto r0 = load(0, c), r1 = load(1, c), r2 = load(2, c), r3 = load(3, c);
-      const auto low01 = hn::BitCast(d2, hn::InterleaveLower(d, r0, r1));
-      const auto low23 = hn::BitCast(d2, hn::InterleaveLower(d, r2, r3));
-      const auto high01 = hn::BitCast(d2, hn::InterleaveUpper(d, r0, r1));
-      const auto high23 = hn::BitCast(d2, hn::InterleaveUpper(d, r2, r3));
-      float* t = to + c * to_stride + row;
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, low01, low23)), d, t);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, low01, low23)), d, t + to_stride);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, high01, high23)), d, t + 2 * to_stride);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, high01, high23)), d, t + 3 * to_stride);
-    }
-    row += 4;
-  };
-  if (columns % 4 == 0) {
-    while (row + 4 <= rows) squares(4);
-    while (row < padded) squares(row < rows ? rows - row : 0);
-  }
-#endif
-  for (; row < padded; ++row)
-    for (std::size_t c = 0; c < columns; ++c)
-      to[c * to_stride + row] = row < rows ? from.data[row * from.stride + c] : 0.0F;
-}
 
 // c = x y^T per head: through a transposed copy of y, or row by row when x has few rows.
 HWY_INLINE void query_key_products(std::size_t queries, std::size_t keys, std::size_t width, MatrixA x, MatrixA y,
                                    float* c, std::size_t c_stride, float* scratch) {
   if (queries < 3) return row_products(queries, keys, width, x, y, c, c_stride);
   const std::size_t stride = row_stride(keys);
-  transpose(y, keys, width, scratch, stride);
+  transpose(y, keys, width, scratch, stride, kLanes);
   product<false>({queries, keys, width}, x, MatrixB::plain(scratch, stride), Store{c, c_stride});
 }
 

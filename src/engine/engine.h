@@ -23,6 +23,10 @@
 
 namespace eureka {
 
+// bfloat16: matrix products in 16 bits, parameters, sums and the loss in 32 (mixed precision).
+enum class Precision { float32, bfloat16 };
+constexpr auto enum_names(Precision) { return std::array{"float32", "bfloat16"}; }
+
 struct EngineConfig {
   TaskShape shape;
   std::string model = "transformer";
@@ -38,7 +42,8 @@ struct EngineConfig {
   std::uint64_t seed = 0;
   int threads = 1;
   std::string device = "cpu";
-  bool double_precision = false;
+  Precision precision = Precision::float32;
+  bool double_precision = false;  // for tests
 };
 
 struct StepSettings {

@@ -12,19 +12,32 @@
 namespace eureka {
 
 // What a parameter belongs to; learning-rate multipliers and initial scales go by it.
-enum class ParameterGroup { embedding, positions, cls, query_key, value, projection, rule, mlp, norm, head };
-inline constexpr std::size_t kParameterGroups = 10;
+enum class ParameterGroup {
+  embedding,
+  positions,
+  cls,
+  query_key,
+  value,
+  projection,
+  rule,
+  mlp,
+  norm,
+  head,
+  convolution
+};
+inline constexpr std::size_t kParameterGroups = 11;
 
 // One factor per group: [train.lr_multiplier] embedding = 0.1
 struct GroupFactors {
-  std::array<double, kParameterGroups> factor{1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  std::array<double, kParameterGroups> factor{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
   double operator[](ParameterGroup group) const { return factor[static_cast<std::size_t>(group)]; }
 
   template <class V>
   void visit(V& v) {
-    constexpr const char* kNames[kParameterGroups] = {"embedding",  "positions", "cls", "query_key", "value",
-                                                      "projection", "rule",      "mlp", "norm",      "head"};
+    constexpr const char* kNames[kParameterGroups] = {"embedding", "positions",  "cls",        "query_key",
+                                                      "value",     "projection", "rule",       "mlp",
+                                                      "norm",      "head",       "convolution"};
     for (std::size_t i = 0; i < kParameterGroups; ++i)
       v(kNames[i], factor[i], Range{0, 1e6}, "factor on the learning rate of this group");
   }

@@ -6,12 +6,11 @@ namespace eureka {
 
 at::Tensor random_mask(double drop_rate, at::IntArrayRef shape, const ForwardContext& context,
                        const std::string& stream, const at::TensorOptions& options) {
-  at::Tensor mask = at::empty(shape, at::kFloat);
+  std::vector<float> mask(static_cast<std::size_t>(c10::multiply_integers(shape)));
   RandomStream random(context.seed, stream, static_cast<std::uint64_t>(context.step));
-  float* values = mask.data_ptr<float>();
   const auto kept = static_cast<float>(1 / (1 - drop_rate));
-  for (std::int64_t i = 0; i < mask.numel(); ++i) values[i] = random.uniform_float() < drop_rate ? 0.0F : kept;
-  return mask.to(options);
+  for (float& value : mask) value = random.uniform_float() < drop_rate ? 0.0F : kept;
+  return at::from_blob(mask.data(), shape, at::kFloat).to(options, /*non_blocking=*/false, /*copy=*/true);
 }
 
 }  // namespace eureka

@@ -30,7 +30,8 @@ using TensorHook = std::function<void(std::string_view point, int layer, const a
 
 struct ForwardContext {
   bool training = false;
-  std::uint64_t seed = 0;  // of dropout and stochastic depth
+  bool updates_buffers = false;  // a real training step, not one that only looks
+  std::uint64_t seed = 0;        // of dropout and stochastic depth
   std::int64_t step = 0;
   double scale_multiple = 1;  // of a fixed or scheduled attention scale
   const TensorHook* hook = nullptr;
@@ -46,6 +47,12 @@ struct ModelInputs {
   at::Tensor visible;  // bool, samples x tokens; undefined: all
 };
 
+// State that is no parameter and has no gradient: running statistics.
+struct ModelBuffer {
+  std::string name;
+  at::Tensor value;
+};
+
 class Model {
  public:
   virtual ~Model() = default;
@@ -58,6 +65,9 @@ class Model {
 
   // Class logits (or predicted numbers), samples x classes, or samples x tokens x classes where every position answers.
   virtual at::Tensor forward(const ModelInputs& inputs, const ForwardContext& context) const = 0;
+
+  // Kept in checkpoints beside the parameters.
+  virtual std::vector<ModelBuffer> buffers() const { return {}; }
 };
 
 // A mask of 0 and 1/keep, one value per element of `shape`, from counter-based randomness.

@@ -29,8 +29,8 @@ std::vector<float> plain_values(const at::Tensor& tensor) {
   return {data, data + plain.numel()};
 }
 
-StateTensor exported(const std::string& name, const ParameterSpec& spec, const at::Tensor& tensor) {
-  return {name, spec.shape, plain_values(tensor)};
+StateTensor exported(const std::string& name, const std::vector<std::int64_t>& shape, const at::Tensor& tensor) {
+  return {name, shape, plain_values(tensor)};
 }
 
 ObservedTensor observed(const at::Tensor& value) {
@@ -40,14 +40,14 @@ ObservedTensor observed(const at::Tensor& value) {
 }
 
 void import_part(const std::map<std::string, const StateTensor*>& state, const std::string& name,
-                 const ParameterSpec& spec, at::Tensor target) {
+                 const std::vector<std::int64_t>& shape, at::Tensor target) {
   const auto found = state.find(name);
   if (found == state.end()) throw Error(ErrorKind::input, fmt::format("the checkpoint has no tensor '{}'", name));
-  if (found->second->shape != spec.shape)
+  if (found->second->shape != shape)
     throw Error(ErrorKind::input, fmt::format("tensor '{}' of the checkpoint has another shape than the model", name));
   std::vector<float> values = found->second->values;
   const at::NoGradGuard no_grad;
-  target.copy_(at::from_blob(values.data(), spec.shape, at::kFloat));
+  target.copy_(at::from_blob(values.data(), shape, at::kFloat));
 }
 
 std::map<std::string, const StateTensor*> by_name(const std::vector<StateTensor>& tensors) {
@@ -55,6 +55,30 @@ std::map<std::string, const StateTensor*> by_name(const std::vector<StateTensor>
   for (const StateTensor& tensor : tensors) named[tensor.name] = &tensor;
   return named;
 }
+
+// While it lives, products on this device are computed in bfloat16, if asked for.
+class MixedPrecision {
+ public:
+  MixedPrecision(bool wanted, const at::Device& device) : wanted_(wanted), cuda_(device.is_cuda()) {
+    if (!wanted_) return;
+    at::autocast::set_autocast_cpu_dtype(at::kBFloat16);
+    at::autocast::set_autocast_gpu_dtype(at::kBFloat16);
+    enable(true);
+  }
+  ~MixedPrecision() {
+    if (!wanted_) return;
+    enable(false);
+    // It holds casts of weights that the next update changes.
+    at::autocast::clear_cache();
+  }
+  MixedPrecision(const MixedPrecision&) = delete;
+  MixedPrecision& operator=(const MixedPrecision&) = delete;
+
+ private:
+  void enable(bool on) const { cuda_ ? at::autocast::set_enabled(on) : at::autocast::set_cpu_enabled(on); }
+
+  bool wanted_, cuda_;
+};
 
 }  // namespace
 
@@ -141,12 +165,15 @@ ForwardContext ReferenceEngine::context_at(std::int64_t step, bool training) con
 }
 
 at::Tensor ReferenceEngine::forward(const Batch& batch, const ForwardContext& context) const {
-  return model_->forward(inputs_of(batch), context);
+  const MixedPrecision mixed(config_.precision == Precision::bfloat16, tensor_options_.device());
+  return model_->forward(inputs_of(batch), context).to(tensor_options_.dtype());
 }
 
 StepResult ReferenceEngine::accumulate_gradients(const Batch& batch, std::int64_t step) {
   parameters_->zero_gradients();
-  const at::Tensor predictions = forward(batch, context_at(step, true));
+  ForwardContext context = context_at(step, true);
+  context.updates_buffers = true;
+  const at::Tensor predictions = forward(batch, context);
   const at::Tensor loss = loss_of(predictions, batch, config_.label_smoothing);
   loss.backward();
   return {.loss = loss.item<double>(),
@@ -210,10 +237,12 @@ EngineState ReferenceEngine::export_state() const {
   EngineState state;
   for (std::size_t i = 0; i < parameters_->specs().size(); ++i) {
     const ParameterSpec& spec = parameters_->specs()[i];
-    state.model.push_back(exported(spec.name, spec, parameters_->part(parameters_->values(), i)));
+    state.model.push_back(exported(spec.name, spec.shape, parameters_->part(parameters_->values(), i)));
     for (const auto& [kind, flat] : optimizer_->state())
-      state.optimizer.push_back(exported(kind + "." + spec.name, spec, parameters_->part(flat, i)));
+      state.optimizer.push_back(exported(kind + "." + spec.name, spec.shape, parameters_->part(flat, i)));
   }
+  for (const ModelBuffer& buffer : model_->buffers())
+    state.model.push_back(exported(buffer.name, buffer.value.sizes().vec(), buffer.value));
   return state;
 }
 
@@ -222,10 +251,12 @@ void ReferenceEngine::import_state(const EngineState& state) {
   const auto optimizer = by_name(state.optimizer);
   for (std::size_t i = 0; i < parameters_->specs().size(); ++i) {
     const ParameterSpec& spec = parameters_->specs()[i];
-    import_part(model, spec.name, spec, parameters_->part(parameters_->values(), i));
+    import_part(model, spec.name, spec.shape, parameters_->part(parameters_->values(), i));
     for (const auto& [kind, flat] : optimizer_->state())
-      import_part(optimizer, kind + "." + spec.name, spec, parameters_->part(flat, i));
+      import_part(optimizer, kind + "." + spec.name, spec.shape, parameters_->part(flat, i));
   }
+  for (const ModelBuffer& buffer : model_->buffers())
+    import_part(model, buffer.name, buffer.value.sizes().vec(), buffer.value);
 }
 
 }  // namespace eureka

@@ -155,7 +155,8 @@ EngineConfig engine_config(const RunConfig& config, const TaskShape& shape) {
           .total_steps = config.train.steps,
           .seed = static_cast<std::uint64_t>(config.run.seed),
           .threads = config.run.threads,
-          .device = config.run.device};
+          .device = config.run.device,
+          .precision = config.run.precision};
 }
 
 }  // namespace eureka

@@ -65,6 +65,7 @@ struct RunOptions {
   EngineChoice engine = EngineChoice::automatic;
   int threads = 1;
   std::string device = "cpu";
+  Precision precision = Precision::float32;
   std::int64_t checkpoint_every = 500;
   std::int64_t keep_checkpoints = 0;
 
@@ -75,6 +76,7 @@ struct RunOptions {
       "what computes the steps: fused (CPU, float32, fast), reference (libtorch), or the best that fits");
     v("threads", threads, Range{1, 1024}, "CPU threads of this run");
     v("device", device, "cpu, cuda, cuda:1, ...");
+    v("precision", precision, "bfloat16: products in 16 bits, the rest in 32 (mixed precision, reference engine)");
     v("checkpoint_every", checkpoint_every, Range{0, 1e9},
       "steps between checkpoints; 0: only at the end and when interrupted");
     v("keep_checkpoints", keep_checkpoints, Range{0, 1e6}, "newest checkpoints to keep; 0: all");

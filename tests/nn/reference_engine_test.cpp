@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/random.h"
 
 namespace eureka {
 namespace {
@@ -110,6 +111,77 @@ TEST(ReferenceEngine, StateContinuesToTheSameBits) {
         EXPECT_EQ(a.optimizer[i].values, b.optimizer[i].values) << a.optimizer[i].name;
     }
   }
+}
+
+EngineConfig image_config(const char* model) {
+  EngineConfig config;
+  config.model = model;
+  config.shape = {.classes = 3, .image = {16, 16, 1}};
+  config.model_options["width"] = std::int64_t{8};
+  config.total_steps = 100;
+  return config;
+}
+
+// Label: which third of the rows is bright.
+Batch bright_rows(const TaskShape& shape, std::int64_t samples, std::int64_t step) {
+  Batch batch;
+  batch.resize(samples, shape, 0);
+  RandomStream random(3, "bright rows", static_cast<std::uint64_t>(step));
+  random.fill_normal(batch.inputs);
+  for (std::int64_t s = 0; s < samples; ++s) {
+    const auto label = static_cast<std::int64_t>(random.below(3));
+    batch.labels[static_cast<std::size_t>(s)] = label;
+    for (std::int64_t i = 0; i < 5 * 16; ++i) batch.inputs[static_cast<std::size_t>(s * 256 + label * 5 * 16 + i)] += 2;
+  }
+  return batch;
+}
+
+TEST(ResNet, LearnsAndContinuesToTheSameBits) {
+  for (const char* model : {"resnet9", "resnet18"}) {
+    const EngineConfig config = image_config(model);
+    ReferenceEngine whole(config), second(config);
+    for (std::int64_t step = 0; step < 30; ++step) {
+      if (step == 20) second.import_state(whole.export_state());
+      whole.train_step(bright_rows(config.shape, 32, step), {step, 3e-3});
+      if (step >= 20) second.train_step(bright_rows(config.shape, 32, step), {step, 3e-3});
+    }
+    EXPECT_GT(whole.evaluate(bright_rows(config.shape, 200, 1000), 30).accuracy, 0.9);
+    const EngineState a = whole.export_state(), b = second.export_state();
+    ASSERT_EQ(a.model.size(), b.model.size());
+    // Running statistics of batch normalisation are part of the state.
+    EXPECT_GT(a.model.size(), whole.parameters().size());
+    for (std::size_t i = 0; i < a.model.size(); ++i) EXPECT_EQ(a.model[i].values, b.model[i].values) << a.model[i].name;
+  }
+}
+
+TEST(ResNet, LookingAtAStepLeavesItsStatisticsAlone) {
+  const EngineConfig config = image_config("resnet9");
+  ReferenceEngine engine(config);
+  const EngineState before = engine.export_state();
+  EXPECT_TRUE(engine.observe(bright_rows(config.shape, 8, 0), 0).blocks.empty());
+  const EngineState after = engine.export_state();
+  for (std::size_t i = 0; i < before.model.size(); ++i) EXPECT_EQ(before.model[i].values, after.model[i].values);
+}
+
+TEST(ReferenceEngine, MixedPrecisionIsCloseToFull) {
+  EngineConfig config = image_config("vit");
+  config.model_options["patch"] = std::int64_t{4};
+  ReferenceEngine full(config);
+  config.precision = Precision::bfloat16;
+  ReferenceEngine mixed(config);
+  double first = 0, a = 0, b = 0;
+  for (std::int64_t step = 0; step < 30; ++step) {
+    const Batch batch = bright_rows(config.shape, 64, step);
+    a = full.train_step(batch, {step, 1e-2}).loss;
+    b = mixed.train_step(batch, {step, 1e-2}).loss;
+    if (step == 0) first = a;
+    if (step == 0) {
+      EXPECT_NEAR(b, a, 0.01 * a);
+      EXPECT_NE(b, a);
+    }
+  }
+  EXPECT_LT(a, 0.8 * first);
+  EXPECT_LT(b, 0.8 * first);
 }
 
 TEST(ReferenceEngine, ClippingBoundsTheStep) {

@@ -22,18 +22,22 @@
 namespace eureka::cli {
 namespace {
 
+using Place = StepProfile::Place;
+
 // Filled by the signal handler, which may not allocate.
-std::vector<std::uintptr_t> noted;
+std::vector<Place> noted;
 std::atomic<std::size_t> noted_count{0};
 
-std::uintptr_t place_of(const ucontext_t& context) {
+Place place_of(const ucontext_t& context) {
 #if defined(__x86_64__)
-  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+  const auto& registers = context.uc_mcontext.gregs;
+  const auto* stack = reinterpret_cast<const std::uintptr_t*>(registers[REG_RSP]);
+  return {static_cast<std::uintptr_t>(registers[REG_RIP]), *stack};
 #elif defined(__aarch64__)
-  return static_cast<std::uintptr_t>(context.uc_mcontext.pc);
+  return {context.uc_mcontext.pc, context.uc_mcontext.regs[30]};
 #else
   (void)context;
-  return 0;
+  return {};
 #endif
 }
 
@@ -169,7 +173,7 @@ std::string part_of(const std::string& function) {
 }  // namespace
 
 void StepProfile::sample(const std::function<void()>& work) {
-  noted.assign(std::size_t{1} << 16, 0);
+  noted.assign(std::size_t{1} << 16, {});
   noted_count = 0;
   {
     const Interruptions interruptions;
@@ -184,12 +188,16 @@ std::vector<std::pair<std::string, double>> StepProfile::shares() const {
     throw Error(ErrorKind::failed, "this program has no symbols, so its time cannot be told apart", {},
                 "build it without stripping it");
   const std::uintptr_t base = load_address();
-  std::map<std::string, double> found;
-  for (const std::uintptr_t place : places_) {
-    const auto after = std::upper_bound(functions.begin(), functions.end(), place - base,
+  const auto find = [&](std::uintptr_t address) -> const Function* {
+    const auto after = std::upper_bound(functions.begin(), functions.end(), address - base,
                                         [](std::uintptr_t at, const Function& f) { return at < f.begin; });
-    const bool inside = after != functions.begin() && place - base < std::prev(after)->end;
-    found[inside ? part_of(readable(std::prev(after)->name.c_str())) : kRest] += 1;
+    return after != functions.begin() && address - base < std::prev(after)->end ? &*std::prev(after) : nullptr;
+  };
+  std::map<std::string, double> found;
+  for (const Place& place : places_) {
+    const Function* function = find(place.function);
+    if (function == nullptr) function = find(place.caller);
+    found[function == nullptr ? kRest : part_of(readable(function->name.c_str()))] += 1;
   }
   std::vector<std::pair<std::string, double>> result;
   for (const char* name :

@@ -24,8 +24,14 @@ class StepProfile {
   // Parts of a step in a fixed order, and their shares of all interruptions, which add up to 1.
   std::vector<std::pair<std::string, double>> shares() const;
 
+  // Where the work was: in a function of this program, or in one of another library (memcpy) called from `caller`.
+  struct Place {
+    std::uintptr_t function = 0;
+    std::uintptr_t caller = 0;
+  };
+
  private:
-  std::vector<std::uintptr_t> places_;
+  std::vector<Place> places_;
 };
 
 }  // namespace eureka::cli

@@ -190,10 +190,13 @@ HWY_INLINE void tile_column(std::size_t first, std::size_t last, std::size_t dep
 // rounded up to whole vectors: B, and what `finish` writes to, have that room.
 template <bool kTransposed, class Finish>
 HWY_NOINLINE void product(ProductSize size, MatrixA a, MatrixB b, const Finish& finish) {
-  // So many rows of A stay in the second-level cache while all columns of B pass.
-  constexpr std::size_t kRowsAtOnce = 16 * kTileRows;
-  for (std::size_t first = 0; first < size.rows; first += kRowsAtOnce) {
-    const std::size_t last = HWY_MIN(size.rows, first + kRowsAtOnce);
+  // So many rows of A stay in the second-level cache while all columns of B pass; all blocks are about as high.
+  constexpr std::size_t kFloatsAtOnce = std::size_t{1} << 16;
+  const std::size_t limit = kTransposed ? 16 * kTileRows : HWY_MAX(16 * kTileRows, kFloatsAtOnce / size.depth);
+  const std::size_t blocks = (size.rows + limit - 1) / limit;
+  const std::size_t rows_at_once = round_up((size.rows + blocks - 1) / blocks, kTileRows);
+  for (std::size_t first = 0; first < size.rows; first += rows_at_once) {
+    const std::size_t last = HWY_MIN(size.rows, first + rows_at_once);
     for (std::size_t column = 0; column < size.columns; column += 2 * kLanes) {
       const float* b0 = b.column(column);
       if (column + kLanes < size.columns)

@@ -37,22 +37,6 @@ struct Operands {
   Buffer a, b, c, slope, bias;
 };
 
-void BM_Multiply(benchmark::State& state) {
-  Operands o(state);
-  for (auto _ : state)
-    multiply({o.rows, o.columns, o.depth}, {o.a.data(), row_stride(o.depth)}, MatrixB::packed(o.b.data(), o.depth),
-             {o.c.data(), row_stride(o.columns)});
-  count_flops(state, o.flops());
-}
-
-void BM_MultiplyGelu(benchmark::State& state) {
-  Operands o(state);
-  for (auto _ : state)
-    multiply_gelu({o.rows, o.columns, o.depth}, {o.a.data(), row_stride(o.depth)}, MatrixB::packed(o.b.data(), o.depth),
-                  o.bias.data(), {o.c.data(), row_stride(o.columns)}, o.slope.data());
-  count_flops(state, o.flops());
-}
-
 // Memory of several layers, visited in turn: when a layer's turn comes again, the others have pushed it out of the
 // second-level cache, as in a step.
 struct Layers {
@@ -65,6 +49,32 @@ struct Layers {
   std::size_t size, count, turn = 0;
   Buffer all;
 };
+
+void BM_Multiply(benchmark::State& state) {
+  Operands o(state);
+  for (auto _ : state)
+    multiply({o.rows, o.columns, o.depth}, {o.a.data(), row_stride(o.depth)}, MatrixB::packed(o.b.data(), o.depth),
+             {o.c.data(), row_stride(o.columns)});
+  count_flops(state, o.flops());
+}
+
+// The same with weights and results that other layers have pushed out of the second-level cache, as in a step.
+void BM_MultiplyLayers(benchmark::State& state) {
+  Operands o(state);
+  Layers weights(round_up(o.columns) * o.depth), results(o.rows * row_stride(o.columns));
+  for (auto _ : state)
+    multiply({o.rows, o.columns, o.depth}, {o.a.data(), row_stride(o.depth)}, MatrixB::packed(weights.next(), o.depth),
+             {results.next(), row_stride(o.columns)});
+  count_flops(state, o.flops());
+}
+
+void BM_MultiplyGelu(benchmark::State& state) {
+  Operands o(state);
+  for (auto _ : state)
+    multiply_gelu({o.rows, o.columns, o.depth}, {o.a.data(), row_stride(o.depth)}, MatrixB::packed(o.b.data(), o.depth),
+                  o.bias.data(), {o.c.data(), row_stride(o.columns)}, o.slope.data());
+  count_flops(state, o.flops());
+}
 
 // The gradient of weights (columns x depth) from `rows` rows of a batch.
 void BM_WeightGradient(benchmark::State& state) {
@@ -86,6 +96,7 @@ void shapes(benchmark::internal::Benchmark* bench) {
 }
 
 BENCHMARK(BM_Multiply)->Apply(shapes);
+BENCHMARK(BM_MultiplyLayers)->Apply(shapes);
 BENCHMARK(BM_MultiplyGelu)->Apply(shapes);
 BENCHMARK(BM_WeightGradient)->Apply(shapes);
 

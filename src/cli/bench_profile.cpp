@@ -151,6 +151,7 @@ const std::vector<Part>& parts() {
       {"LayerNorm", {"NormShape"}},
       {"embedding", {"product<false", "Accumulate"}},
       {"embedding", {"FusedPass::embed"}},
+      {"embedding", {"FusedPass::gather"}},
       {"products", {"product<"}},
       {"loss", {"cross_entropy"}},
       {"loss", {"squared_loss"}},

@@ -3,12 +3,12 @@
 .PHONY: help deps build demo test test-all asan bench lint format clean
 
 PACKAGES := python3 g++ cmake ninja-build ccache libtorch-dev libopenblas-openmp-dev libhwy-dev libfmt-dev libcli11-dev \
-            nlohmann-json3-dev libtomlplusplus-dev libgtest-dev libgmock-dev libbenchmark-dev protobuf-compiler
+            nlohmann-json3-dev libtomlplusplus-dev zlib1g-dev libpng-dev libgtest-dev libgmock-dev libbenchmark-dev protobuf-compiler
 LINT_PACKAGES := clang-format clang-tidy
 JOBS ?= $(shell nproc)
 
 help:
-	@echo "make demo    install what is missing, build, run the first study and print its table"
+	@echo "make demo    install what is missing, build, run the study of cures and print what it found"
 	@echo "make test    install what is missing, build, run the tests (make test-all: the slow ones too)"
 	@echo "make build   leaves the program at build/eureka"
 	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
@@ -27,7 +27,7 @@ build: deps
 demo: build
 	@build/eureka doctor
 	@echo
-	build/eureka study demo --out runs/demo --resume
+	build/eureka study cures --seeds 10 --out runs/demo --resume
 
 test: build
 	@scripts/check-layers
@@ -47,6 +47,7 @@ bench: build
 	build/eureka bench --against-pytorch --beside-rule norm_softmax --breakdown --start-up
 	build/eureka_kernels_bench
 	build/eureka_parts_bench
+	build/eureka_data_bench
 
 lint: build
 	@scripts/install-packages $(LINT_PACKAGES)

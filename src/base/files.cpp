@@ -50,14 +50,28 @@ void sync_descriptor(int descriptor, const fs::path& path) {
   if (::fsync(descriptor) != 0) throw Error(ErrorKind::failed, fmt::format("cannot sync: {}", reason()), path.string());
 }
 
-}  // namespace
-
-void write_and_sync(const fs::path& path, std::string_view content) {
+void write_new(const fs::path& path, std::string_view content, bool sync) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (file.get() < 0) throw Error(ErrorKind::failed, fmt::format("cannot write: {}", reason()), path.string());
   write_all(file.get(), content, path);
-  sync_descriptor(file.get(), path);
+  if (sync) sync_descriptor(file.get(), path);
 }
+
+void replace(const fs::path& path, std::string_view content, bool sync) {
+  const fs::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
+  try {
+    write_new(temporary, content, sync);
+    if (::rename(temporary.c_str(), path.c_str()) != 0)
+      throw Error(ErrorKind::failed, fmt::format("cannot replace: {}", reason()), path.string());
+  } catch (const Error&) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+}  // namespace
+
+void write_and_sync(const fs::path& path, std::string_view content) { write_new(path, content, true); }
 
 void sync_directory(const fs::path& directory) {
   Descriptor handle(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -65,16 +79,10 @@ void sync_directory(const fs::path& directory) {
   sync_descriptor(handle.get(), directory);
 }
 
+void replace_file(const fs::path& path, std::string_view content) { replace(path, content, false); }
+
 void atomic_write(const fs::path& path, std::string_view content) {
-  const fs::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
-  try {
-    write_and_sync(temporary, content);
-    if (::rename(temporary.c_str(), path.c_str()) != 0)
-      throw Error(ErrorKind::failed, fmt::format("cannot replace: {}", reason()), path.string());
-  } catch (const Error&) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
+  replace(path, content, true);
   sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
 }
 
@@ -154,6 +162,11 @@ DirectoryLock::DirectoryLock(const fs::path& directory) {
   const std::string owner = fmt::format("process {}", ::getpid());
   if (::ftruncate(file.get(), 0) == 0) (void)!::pwrite(file.get(), owner.data(), owner.size(), 0);
   descriptor_ = file.release();
+}
+
+bool DirectoryLock::is_held(const fs::path& directory) {
+  Descriptor file(::open((directory / ".lock").c_str(), O_RDWR | O_CLOEXEC));
+  return file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
 }
 
 DirectoryLock::~DirectoryLock() {

@@ -19,6 +19,9 @@ namespace fs = std::filesystem;
 // file in place when the disk is full.
 void atomic_write(const fs::path& path, std::string_view content);
 
+// Replaces `path` by `content` for whoever looks, but may be lost in a power cut: for what can be written again.
+void replace_file(const fs::path& path, std::string_view content);
+
 // Writes a new file and syncs it; for files inside a directory that is itself renamed into place.
 void write_and_sync(const fs::path& path, std::string_view content);
 
@@ -58,6 +61,9 @@ class DirectoryLock {
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+  // Does some process hold it at this moment?
+  static bool is_held(const fs::path& directory);
 
  private:
   int descriptor_ = -1;

@@ -25,10 +25,12 @@ using Action = std::function<int()>;
 // Each adds its subcommand to `app` and sets `chosen` when it is the one asked for.
 void add_train(CLI::App& app, Action& chosen);
 void add_study(CLI::App& app, Action& chosen);
+void add_branch(CLI::App& app, Action& chosen);
 void add_detect(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);
 void add_bench(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);
+void add_data(CLI::App& app, Action& chosen);
 
 // Everything this program knows, without loading torch.
 const Catalog& catalog();

@@ -49,10 +49,12 @@ int run(int argc, char** argv) {
   Action chosen;
   add_train(app, chosen);
   add_study(app, chosen);
+  add_branch(app, chosen);
   add_detect(app, chosen);
   add_list(app, chosen);
   add_bench(app, chosen);
   add_doctor(app, chosen);
+  add_data(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

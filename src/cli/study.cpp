@@ -1,14 +1,17 @@
 // eureka study: several arms over the same seeds, every trial a process of its own.
 #include <fmt/format.h>
-
 #include <unistd.h>
-#include <nlohmann/json.hpp>
-#include <thread>
 
+#include <algorithm>
+
+#include "base/cores.h"
 #include "base/terminal.h"
 #include "cli/cli.h"
-#include "lab/study.h"
-#include "report/table.h"
+#include "cli/study_progress.h"
+#include "lab/branch_plan.h"
+#include "lab/check_engines.h"
+#include "lab/study_report.h"
+#include "report/study_table.h"
 
 namespace eureka::cli {
 namespace {
@@ -19,92 +22,157 @@ struct StudyArguments {
   std::vector<std::string> overrides;
   int jobs = 0;
   std::int64_t seeds = 0;
+  double timeout = 0;
   bool resume = false;
   bool json = false;
 };
 
-fs::path default_out(const std::string& source) { return fs::path("studies") / fs::path(source).stem(); }
-
-std::string cell(const std::optional<double>& value, int decimals) {
-  return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
+// study.toml must mean the same from any folder.
+void make_places_absolute(Study& study) {
+  const std::vector<PresetInfo> presets = list_presets();
+  const bool is_preset =
+      std::any_of(presets.begin(), presets.end(), [&](const PresetInfo& preset) { return preset.name == study.base; });
+  if (!is_preset && fs::exists(study.base)) study.base = fs::absolute(study.base).lexically_normal().string();
+  if (study.branch && !study.branch->from.empty())
+    study.branch->from = fs::absolute(study.branch->from).lexically_normal().string();
 }
 
-void print_table(const std::vector<ArmResult>& results) {
-  TextTable table(
-      {{"arm", Align::left}, {"moments"}, {"median step"}, {"mean of moments"}, {"10-90% width"}, {"final accuracy"}});
-  for (const ArmResult& result : results)
-    table.add_row({result.name, fmt::format("{}/{}", result.moments, result.trials), cell(result.median_step, 0),
-                   cell(result.mean_step_of_moments, 0), cell(result.median_width, 0),
-                   cell(result.median_final_accuracy, 3)});
-  fmt::print("{}", table.str(use_colour(STDOUT_FILENO)));
-}
-
-nlohmann::ordered_json to_json(const std::vector<ArmResult>& results) {
-  using Json = nlohmann::ordered_json;
-  const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
-  Json arms = Json::array();
-  for (const ArmResult& result : results)
-    arms.push_back({{"name", result.name},
-                    {"n", result.trials},
-                    {"moments", result.moments},
-                    {"median", number(result.median_step)},
-                    {"mean_of_moments", number(result.mean_step_of_moments)},
-                    {"width", number(result.median_width)},
-                    {"final_accuracy", number(result.median_final_accuracy)}});
-  return {{"arms", arms}};
-}
-
-int study(const StudyArguments& arguments) {
-  Study plan = read_study(find_config(arguments.source));
-  plan.overrides = merge_entries(plan.overrides, parse_overrides(arguments.overrides));
+Study study_of(const StudyArguments& arguments) {
+  if (arguments.source.empty() && (arguments.out.empty() || !arguments.resume))
+    throw Error(ErrorKind::usage, "eureka study needs a preset or a file", {},
+                "for example: eureka study cures  (eureka list presets), or --out DIR --resume to continue one");
+  ConfigSource source;
+  if (arguments.source.empty()) {
+    const fs::path file = fs::path(arguments.out) / "study.toml";
+    if (!fs::exists(file)) throw Error(ErrorKind::input, "holds no study (there is no study.toml)", arguments.out);
+    source = {read_file(file, 16 << 20), file.string(),
+              (fs::path(arguments.out) / "").parent_path().filename().string()};
+  } else {
+    source = find_config(arguments.source);
+  }
+  Study study = read_study(source);
+  study.overrides = merge_entries(study.overrides, parse_overrides(arguments.overrides));
   if (arguments.seeds > 0) {
-    plan.seeds.clear();
-    for (std::int64_t seed = 1; seed <= arguments.seeds; ++seed) plan.seeds.push_back(seed);
+    study.seeds.clear();
+    for (std::int64_t seed = 1; seed <= arguments.seeds; ++seed) study.seeds.push_back(seed);
   }
-  const fs::path out = arguments.out.empty() ? default_out(arguments.source) : fs::path(arguments.out);
-  const std::vector<Trial> trials = plan_trials(plan, catalog(), out);
-  if (!arguments.resume && fs::exists(out / "study.json"))
-    throw Error(ErrorKind::output, "already holds a study", out.string(),
-                "continue it with --resume, or choose another place with --out DIR");
-  make_directories(out);
-  const DirectoryLock lock(out);
-
-  ProgressBar bar(out.filename().string(), trials.size());
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const auto failures = run_trials(
-      trials, {.jobs = arguments.jobs > 0 ? arguments.jobs : cores, .program = {}},
-      [&](std::size_t ended) {
-        bar.update(ended, fmt::format("{} arms x {} seeds", plan.arms.size(), plan.seeds.size()));
-      },
-      stop_requested());
-  bar.finish();
-  if (stop_requested().load()) {
-    fmt::print(stderr, "eureka: interrupted; every trial is checkpointed: eureka study {} --out {} --resume\n",
-               arguments.source, out.string());
-    return kInterrupted;
-  }
-  const std::vector<ArmResult> results = collect_results(plan, trials);
-  atomic_write(out / "study.json", to_json(results).dump(2) + "\n");
-  if (arguments.json)
-    fmt::print("{}\n", to_json(results).dump(2));
-  else
-    print_table(results);
-  for (const TrialFailure& failure : failures)
-    fmt::print(stderr, "eureka: {} failed twice: {}\n", failure.directory.string(), failure.reason);
-  return failures.empty() ? kOk : kFailed;
+  make_places_absolute(study);
+  if (arguments.timeout > 0) study.timeout_seconds = arguments.timeout;
+  return study;
 }
+
+class StudyRun {
+ public:
+  StudyRun(const StudyArguments& arguments, Study study)
+      : arguments_(arguments),
+        study_(std::move(study)),
+        reported_(study_),
+        out_(arguments.out.empty() ? fs::path("studies") / study_.name : fs::path(arguments.out)),
+        options_{.jobs = arguments.jobs > 0 ? arguments.jobs : usable_cores(),
+                 .timeout_seconds = study_.timeout_seconds,
+                 .program = {}} {}
+
+  int execute() {
+    std::vector<Trial> parents, trials;
+    if (study_.branch) {
+      parents = plan_parents(study_, catalog(), out_);
+      const ArmsPreview preview = preview_arms(study_, catalog(), parents);
+      check_engines(study_, preview.trials, &preview.continued);
+      if (parents.empty()) trials = continuations(parents);
+    } else {
+      trials = plan_trials(study_, catalog(), out_);
+    }
+    if (!arguments_.resume && fs::exists(out_ / "study.toml"))
+      throw Error(ErrorKind::output, "already holds a study", out_.string(),
+                  "continue it with --resume, or choose another place with --out DIR");
+    refuse_other_trials(parents);
+    refuse_other_trials(trials);
+    if (!study_.branch) check_engines(study_, trials);
+    make_directories(out_);
+    const DirectoryLock lock(out_);
+    atomic_write(out_ / "study.toml", to_toml(study_));
+
+    const bool all_parents = run("runs to continue", parents);
+    if (!all_parents) return kFailed;
+    if (!parents.empty() && !stopped()) trials = continuations(parents);
+    const bool complete = stopped() || run(study_.name, trials);
+    if (stopped()) {
+      fmt::print(stderr, "eureka: interrupted; every trial is checkpointed: eureka study --out {} --resume\n",
+                 out_.string());
+      return kInterrupted;
+    }
+    report(trials);
+    return complete ? kOk : kFailed;
+  }
+
+ private:
+  static bool stopped() { return stop_requested().load(); }
+
+  std::vector<Trial> continuations(const std::vector<Trial>& parents) {
+    const ContinuedRuns runs = choose_runs(study_, catalog(), parents);
+    if (runs.chosen.empty())
+      throw Error(ErrorKind::failed,
+                  fmt::format("none of {} runs is {} at step {}: there is nothing to continue", runs.looked_at,
+                              study_.branch->only == BranchOnly::stuck ? "stuck on the plateau" : "without a moment",
+                              study_.branch->at),
+                  out_.string(), "choose an earlier step, or more seeds");
+    runs_looked_at_ = runs.looked_at;
+    reported_.seeds.clear();
+    for (const ContinuedRun& run : runs.chosen) reported_.seeds.push_back(run.seed);
+    return plan_continuations(study_, runs, catalog(), out_);
+  }
+
+  // True when every trial ended.
+  bool run(const std::string& label, const std::vector<Trial>& trials) {
+    if (trials.empty()) return true;
+    StudyProgress progress(label, study_, trials, options_.jobs);
+    const std::vector<TrialFailure> failures = run_trials(trials, options_, progress, stop_requested());
+    progress.finish();
+    for (const TrialFailure& failure : failures)
+      fmt::print(stderr, "eureka: {} failed twice: {}\n", trials[failure.trial].directory.string(), failure.reason);
+    return failures.empty();
+  }
+
+  void report(const std::vector<Trial>& trials) const {
+    StudyReport result = report_study(reported_, trials, out_);
+    result.runs_looked_at = runs_looked_at_;
+    const std::string json = study_json(result);
+    atomic_write(out_ / "arms.csv", arms_csv(result));
+    atomic_write(out_ / "trials.csv", trials_csv(result));
+    atomic_write(out_ / "study.json", json);
+    if (arguments_.json) {
+      fmt::print("{}", json);
+      return;
+    }
+    fmt::print("{}",
+               study_text(result, {.width = terminal_columns(STDOUT_FILENO), .colour = use_colour(STDOUT_FILENO)}));
+    fmt::print("\n{}\n", (out_ / "study.json").string());
+  }
+
+  const StudyArguments& arguments_;
+  const Study study_;
+  Study reported_;  // with the seeds that were continued, in a study that branches
+  fs::path out_;
+  RunTrialsOptions options_;
+  std::size_t runs_looked_at_ = 0;
+};
+
+int study(const StudyArguments& arguments) { return StudyRun(arguments, study_of(arguments)).execute(); }
 
 }  // namespace
 
 void add_study(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("study", "several arms over the same seeds: who has the moment sooner?");
   auto arguments = std::make_shared<StudyArguments>();
-  verb->add_option("study", arguments->source, "a study preset (eureka list presets) or a TOML file")->required();
+  verb->add_option("study", arguments->source, "a study preset (eureka list presets) or a TOML file");
   verb->add_option("--out", arguments->out, "directory of the study; studies/NAME when left out");
-  verb->add_option("--set", arguments->overrides, "section.key=value for every arm; repeatable")->take_all();
-  verb->add_option("--jobs", arguments->jobs, "trials at a time; all cores when left out")->check(CLI::Range(1, 1024));
+  verb->add_option("--set", arguments->overrides, "section.key=value for every trial; repeatable")->take_all();
+  verb->add_option("--jobs", arguments->jobs, "trials at a time; as many as physical cores when left out")
+      ->check(CLI::Range(1, 1024));
   verb->add_option("--seeds", arguments->seeds, "seeds 1..N instead of the study's own")->check(CLI::Range(1, 100000));
-  verb->add_flag("--resume", arguments->resume, "continue a study that was stopped");
+  verb->add_option("--timeout", arguments->timeout, "seconds without a step after which a trial counts as hung")
+      ->check(CLI::PositiveNumber);
+  verb->add_flag("--resume", arguments->resume, "run only what is missing; begins the study if there is none");
   verb->add_flag("--json", arguments->json, "print study.json instead of the table");
   verb->callback([=, &chosen] { chosen = [=] { return study(*arguments); }; });
 }

@@ -1,13 +1,8 @@
 // eureka train: one run.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include "base/terminal.h"
-#include "cli/cli.h"
-#include "cli/live_plot.h"
-#include "engine/transformer_layout.h"
+#include "cli/run_and_show.h"
 #include "lab/presets.h"
-#include "train/run.h"
 
 namespace eureka::cli {
 namespace {
@@ -20,8 +15,7 @@ struct TrainArguments {
   std::int64_t threads = -1;
   bool resume = false;
   std::int64_t step = -1;
-  bool json = false;
-  bool quiet = false;
+  ShowOptions show;
 };
 
 ConfigEntries entries_of(const TrainArguments& arguments) {
@@ -46,52 +40,13 @@ fs::path default_out(const TrainArguments& arguments, const RunConfig& config) {
                                         config.attention.name, config.run.seed);
 }
 
-void print_summary(const nlohmann::ordered_json& summary, const fs::path& out) {
-  const auto& moment = summary.at("moment");
-  const auto& accuracy = summary.at("final_validation_accuracy");
-  fmt::print("{} after {} steps; validation accuracy {}\n", summary.at("status").get<std::string>(),
-             summary.at("steps").get<std::int64_t>(),
-             accuracy.is_number() ? fmt::format("{:.3f}", accuracy.get<double>()) : "none");
-  if (moment.at("found").get<bool>()) {
-    fmt::print("Eureka-moment at step {:.0f}: from {:.3f} to {:.3f}, 10-90% in {:.0f} steps (score {:.2f})\n",
-               moment.at("step").get<double>(), moment.at("plateau_level").get<double>(),
-               moment.at("level_after").get<double>(),
-               moment.at("rise_end").get<double>() - moment.at("rise_start").get<double>(),
-               moment.at("score").get<double>());
-  } else if (moment.at("plateau_level").is_number()) {
-    fmt::print("no Eureka-moment: still on the plateau at {:.3f}\n", moment.at("plateau_level").get<double>());
-  } else {
-    fmt::print("no Eureka-moment, and no plateau to leave\n");
-  }
-  fmt::print("{}\n", out.string());
-}
-
 int train(const TrainArguments& arguments) {
   const RunConfig config = resolve_config(entries_of(arguments), catalog());
-  const fs::path out = arguments.out.empty() ? default_out(arguments, config) : fs::path(arguments.out);
-  LivePlot plot(
-      fmt::format("{} · {} · seed {}", config.task.name,
-                  transformer_kind(config.model.name) ? config.attention.name : config.model.name, config.run.seed),
-      arguments.quiet);
-  RunRequest request{.directory = out, .resume = arguments.resume, .resume_step = {}};
+  RunRequest request{.directory = arguments.out.empty() ? default_out(arguments, config) : fs::path(arguments.out),
+                     .resume = arguments.resume,
+                     .resume_step = {}};
   if (arguments.step >= 0) request.resume_step = arguments.step;
-  const RunOutcome outcome = run_training(config, request, plot, stop_requested());
-  plot.finish();
-  if (outcome.status == RunStatus::interrupted) {
-    fmt::print(stderr, "eureka: interrupted; checkpoint saved. Continue with: eureka train --out {} --resume\n",
-               out.string());
-    return kInterrupted;
-  }
-  if (arguments.json) {
-    fmt::print("{}\n", outcome.summary.dump(2));
-  } else {
-    if (is_terminal(STDOUT_FILENO))
-      fmt::print("{}", plot.picture(terminal_columns(STDOUT_FILENO), use_colour(STDOUT_FILENO)));
-    print_summary(outcome.summary, out);
-  }
-  if (outcome.status == RunStatus::diverged)
-    fmt::print(stderr, "eureka: the loss is no longer finite; everything up to there is in {}\n", out.string());
-  return outcome.status == RunStatus::diverged ? kFailed : kOk;
+  return run_and_show(config, request, arguments.show);
 }
 
 }  // namespace
@@ -109,8 +64,7 @@ void add_train(CLI::App& app, Action& chosen) {
   verb->add_option("--step", arguments->step, "with --resume: from this checkpoint, not the newest; 0: from the start")
       ->check(CLI::NonNegativeNumber)
       ->needs("--resume");
-  verb->add_flag("--json", arguments->json, "print summary.json");
-  verb->add_flag("--quiet", arguments->quiet, "no progress");
+  add_show_options(*verb, arguments->show);
   verb->callback([=, &chosen] { chosen = [=] { return train(*arguments); }; });
 }
 

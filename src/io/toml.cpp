@@ -33,11 +33,19 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
       for (const auto& element : *array) {
         ConfigDocument nested;
         flatten(*element.as_table(), "", file_name, nested);
+        if (!nested.lists.empty() || !nested.tables.empty())
+          throw Error(ErrorKind::config,
+                      fmt::format("'{}.{}' is a list: one value goes here", key,
+                                  nested.lists.empty() ? nested.tables.begin()->first : nested.lists.begin()->first),
+                      position(element.source(), file_name));
         document.tables[key].push_back(std::move(nested.entries));
       }
     } else if (array != nullptr) {
-      for (const auto& element : *array)
-        document.lists[key].push_back(scalar(element, key, position(element.source(), file_name)));
+      std::vector<ConfigEntry>& list = document.lists[key];
+      for (const auto& element : *array) {
+        const std::string place = position(element.source(), file_name);
+        list.push_back({scalar(element, key, place), place});
+      }
     } else {
       document.entries[key] = {scalar(node, key, where), where};
     }

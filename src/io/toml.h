@@ -27,7 +27,7 @@ using ConfigTables = std::map<std::string, std::vector<ConfigEntries>>;
 struct ConfigDocument {
   ConfigEntries entries;
   ConfigTables tables;
-  std::map<std::string, std::vector<OptionValue>> lists;  // key = [1, 2, 3]
+  std::map<std::string, std::vector<ConfigEntry>> lists;  // key = [1, 2, 3]; each element with its own place
 };
 
 // Throws Error(config) with file:line:column on anything that is not valid TOML, or that no option could take (dates).

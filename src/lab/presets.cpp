@@ -34,12 +34,14 @@ ConfigSource find_config(const std::string& preset_or_path) {
   std::vector<std::string> names;
   for (const EmbeddedFile& file : presets::files()) {
     names.push_back(preset_name(file));
-    if (names.back() == preset_or_path) return {std::string(file.text), fmt::format("preset {}", file.name)};
+    if (names.back() == preset_or_path)
+      return {std::string(file.text), fmt::format("preset {}", file.name), names.back()};
   }
-  if (fs::is_regular_file(preset_or_path)) return {read_file(preset_or_path, 16 << 20), preset_or_path};
+  if (fs::is_regular_file(preset_or_path))
+    return {read_file(preset_or_path, 16 << 20), preset_or_path, fs::path(preset_or_path).stem().string()};
   if (fs::is_directory(preset_or_path) && fs::exists(fs::path(preset_or_path) / "config.toml")) {
     const fs::path file = fs::path(preset_or_path) / "config.toml";
-    return {read_file(file, 16 << 20), file.string()};
+    return {read_file(file, 16 << 20), file.string(), fs::path(preset_or_path).filename().string()};
   }
   throw Error(ErrorKind::input, fmt::format("no preset and no file is named '{}'", preset_or_path), {},
               did_you_mean(preset_or_path, names));

@@ -11,6 +11,7 @@ namespace eureka {
 struct ConfigSource {
   std::string text;
   std::string file_name;  // for error messages
+  std::string name;       // of the preset, or of the file without folder and extension
 };
 
 struct PresetInfo {

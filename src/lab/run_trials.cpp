@@ -1,169 +1,208 @@
-#include <fcntl.h>
+#include "lab/run_trials.h"
+
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cstring>
 #include <deque>
-#include <map>
-#include <thread>
+#include <list>
 
-#include "lab/study.h"
+#include "lab/trial_process.h"
 #include "train/run_directory.h"
 
 namespace eureka {
 namespace {
 
 using namespace std::chrono_literals;
+using Clock = TrialProcess::Clock;
 
 constexpr int kTries = 2;
+constexpr auto kPauseBeforeRetry = 200ms;
+constexpr auto kTick = 100ms;
+constexpr auto kPatienceOnStop = 60s;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 struct Waiting {
-  std::size_t trial;
-  int tries_left;
+  std::size_t trial = 0;
+  int tries_left = kTries;
+  Clock::time_point not_before = Clock::now();
+  Clock::time_point since = Clock::now();
 };
 
-// Starts `eureka train` on a trial, with its output in the trial's own log.
-pid_t start_child(const fs::path& program, const Trial& trial) {
-  make_directories(trial.directory);
-  const fs::path config = trial.directory / "trial.toml";
-  atomic_write(config, to_toml(trial.config));
-  const std::string log = (trial.directory / "trial.log").string();
-  std::vector<std::string> words = {program.string(),         "train",   config.string(), "--out",
-                                    trial.directory.string(), "--resume"};
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+struct Running {
+  Waiting waiting;
+  TrialProcess process;
+  bool hung = false;
+};
 
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  // A group of its own: Ctrl-C reaches this process alone, which then stops the children in order.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  pid_t child = -1;
-  const int failure = ::posix_spawn(&child, program.c_str(), &actions, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0)
-    throw Error(ErrorKind::failed, fmt::format("cannot start: {}", std::strerror(failure)), program.string());
-  return child;
+fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
+
+fs::path log_of(const Trial& trial) { return trial.directory / "trial.log"; }
+
+// The config is there before the run: `eureka train --out DIR --resume` needs no more.
+std::vector<std::string> prepare(const Trial& trial) {
+  make_directories(trial.directory);
+  if (trial.origin) {
+    std::vector<std::string> words = {"branch", fmt::format("{}@{}", trial.origin->run.string(), trial.origin->step)};
+    for (const auto& [key, entry] : trial.origin->change)
+      words.insert(words.end(), {"--set", fmt::format("{}={}", key, to_toml(entry.value))});
+    words.insert(words.end(), {"--out", trial.directory.string(), "--resume", "--quiet"});
+    return words;
+  }
+  if (!fs::exists(trial.directory / "config.toml"))
+    atomic_write(trial.directory / "config.toml", to_toml(trial.config));
+  return {"train", "--out", trial.directory.string(), "--resume", "--quiet"};
 }
 
-// Why a child ended badly: the first line of what it said, or its signal.
-std::string failure_reason(int status, const fs::path& directory) {
+// Why a child ended badly: the last complaint in its log, or its signal.
+std::string failure_reason(int status, bool hung, double timeout_seconds, const fs::path& log) {
+  if (hung) return fmt::format("hung: no step for {:g} seconds", timeout_seconds);
   if (WIFSIGNALED(status)) return fmt::format("killed by signal {}", WTERMSIG(status));
   std::string said;
   try {
-    said = read_file(directory / "trial.log", 1 << 20);
+    said = read_file(log, 1 << 20);
   } catch (const Error&) {
     said.clear();
   }
-  const std::size_t message = said.rfind("eureka: ");
-  const std::string line = message == std::string::npos ? "" : said.substr(message, said.find('\n', message) - message);
-  return line.empty() ? fmt::format("exit code {}", WEXITSTATUS(status)) : line;
-}
-
-bool has_ended(const Trial& trial) {
-  try {
-    return read_summary(trial.directory).has_value();
-  } catch (const Error&) {
-    return false;
-  }
+  const std::string mark = "eureka: ";
+  const std::size_t message = said.rfind(mark);
+  if (message == std::string::npos) return fmt::format("exit code {}", WEXITSTATUS(status));
+  const std::size_t begin = message + mark.size();
+  return said.substr(begin, said.find('\n', begin) - begin);
 }
 
 class Runner {
  public:
-  Runner(const std::vector<Trial>& trials, const RunTrialsOptions& options,
-         const std::function<void(std::size_t)>& progress, const std::atomic<bool>& stop)
-      : trials_(trials), options_(options), progress_(progress), stop_(stop) {
-    if (options_.program.empty()) options_.program = fs::read_symlink("/proc/self/exe");
-    for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (has_ended(trials[i]))
-        ++ended_;
-      else
-        waiting_.push_back({i, kTries});
-    }
+  Runner(const std::vector<Trial>& trials, const RunTrialsOptions& options, TrialsObserver& observer,
+         const std::atomic<bool>& stop)
+      : trials_(trials), options_(options), observer_(observer), stop_(stop) {
+    if (options_.program.empty()) options_.program = this_program();
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      if (!report_if_ended(i, 0)) waiting_.push_back({.trial = i});
   }
 
-  ~Runner() { stop_children(); }
-  Runner(const Runner&) = delete;
-  Runner& operator=(const Runner&) = delete;
-
   std::vector<TrialFailure> run() {
-    progress_(ended_);
     while (!waiting_.empty() || !running_.empty()) {
       if (stop_.load()) {
         stop_children();
         break;
       }
-      while (!waiting_.empty() && running_.size() < static_cast<std::size_t>(options_.jobs)) start_next();
-      if (!collect_one()) std::this_thread::sleep_for(5ms);
-      progress_(ended_);
+      start_what_fits();
+      sleep_until_news();
+      collect();
+      tick();
     }
     return std::move(failures_);
   }
 
  private:
-  void start_next() {
-    const Waiting next = waiting_.front();
-    waiting_.pop_front();
-    running_[start_child(options_.program, trials_[next.trial])] = next;
+  bool report_if_ended(std::size_t trial, double seconds) {
+    std::optional<TrialRow> row;
+    try {
+      row = read_trial(trials_[trial]);
+    } catch (const Error&) {
+      return false;  // a summary that cannot be read is no summary: the run writes it again
+    }
+    if (row) observer_.on_ended(*row, seconds);
+    return row.has_value();
   }
 
-  bool collect_one() {
-    int status = 0;
-    for (const auto& [child, waiting] : running_) {
-      if (::waitpid(child, &status, WNOHANG) != child) continue;
-      const Waiting done = waiting;
-      running_.erase(child);
-      finish(done, status);
-      return true;
+  void start_what_fits() {
+    for (auto next = waiting_.begin(); next != waiting_.end() && running_.size() < jobs();) {
+      if (next->not_before > Clock::now()) {
+        ++next;
+      } else if (DirectoryLock::is_held(trials_[next->trial].directory)) {
+        // A child of a study that was just killed, on its way out.
+        next->not_before = Clock::now() + kPauseBeforeRetry;
+        if (seconds_since(next->since) > options_.timeout_seconds) {
+          fail(*next, "in use by another eureka process");
+          next = waiting_.erase(next);
+        }
+      } else {
+        const Trial& trial = trials_[next->trial];
+        running_.push_back({*next, TrialProcess(options_.program, prepare(trial), log_of(trial))});
+        next = waiting_.erase(next);
+      }
     }
-    return false;
   }
 
-  void finish(Waiting done, int status) {
-    const Trial& trial = trials_[done.trial];
-    if (has_ended(trial)) {
-      ++ended_;
-    } else if (done.tries_left > 1) {
-      waiting_.push_front({done.trial, done.tries_left - 1});
-    } else {
-      ++ended_;
-      failures_.push_back({trial.directory, failure_reason(status, trial.directory)});
+  std::size_t jobs() const { return static_cast<std::size_t>(std::max(1, options_.jobs)); }
+
+  void sleep_until_news() {
+    std::vector<pollfd> descriptors;
+    for (const Running& one : running_) descriptors.push_back({one.process.descriptor(), POLLIN, 0});
+    ::poll(descriptors.data(), descriptors.size(), static_cast<int>(kTick / 1ms));
+  }
+
+  void collect() {
+    for (auto one = running_.begin(); one != running_.end();) {
+      if (!one->process.listen()) {
+        finish(*one);
+        one = running_.erase(one);
+        continue;
+      }
+      if (seconds_since(one->process.last_progress()) > options_.timeout_seconds && !one->hung) {
+        one->hung = true;
+        one->process.send(SIGKILL);
+      }
+      ++one;
     }
+  }
+
+  void finish(Running& one) {
+    const int status = one.process.wait();
+    const std::size_t index = one.waiting.trial;
+    const Trial& trial = trials_[index];
+    if (report_if_ended(index, seconds_since(one.process.started()))) {
+      std::error_code ignored;
+      fs::remove(log_of(trial), ignored);
+      return;
+    }
+    const std::string reason = failure_reason(status, one.hung, options_.timeout_seconds, log_of(trial));
+    if (one.waiting.tries_left <= 1) return fail(one.waiting, reason);
+    observer_.on_failure(trial, reason, true);
+    waiting_.push_back({index, one.waiting.tries_left - 1, Clock::now() + kPauseBeforeRetry, Clock::now()});
+  }
+
+  void fail(const Waiting& waiting, const std::string& reason) {
+    observer_.on_failure(trials_[waiting.trial], reason, false);
+    failures_.push_back({waiting.trial, reason});
+  }
+
+  void tick() {
+    std::vector<std::pair<std::size_t, double>> running;
+    for (const Running& one : running_) running.emplace_back(one.waiting.trial, seconds_since(one.process.started()));
+    observer_.on_tick(running);
   }
 
   void stop_children() {
-    for (const auto& [child, waiting] : running_) ::kill(child, SIGTERM);
-    for (const auto& [child, waiting] : running_) ::waitpid(child, nullptr, 0);
+    const auto begin = Clock::now();
+    for (const Running& one : running_) one.process.send(SIGTERM);
+    while (!running_.empty() && Clock::now() - begin < kPatienceOnStop) {
+      sleep_until_news();
+      for (auto one = running_.begin(); one != running_.end();)
+        one = one->process.listen() ? std::next(one) : running_.erase(one);
+    }
     running_.clear();
   }
 
   const std::vector<Trial>& trials_;
   RunTrialsOptions options_;
-  const std::function<void(std::size_t)>& progress_;
+  TrialsObserver& observer_;
   const std::atomic<bool>& stop_;
   std::deque<Waiting> waiting_;
-  std::map<pid_t, Waiting> running_;
+  std::list<Running> running_;
   std::vector<TrialFailure> failures_;
-  std::size_t ended_ = 0;
 };
 
 }  // namespace
 
 std::vector<TrialFailure> run_trials(const std::vector<Trial>& trials, const RunTrialsOptions& options,
-                                     const std::function<void(std::size_t ended)>& progress,
-                                     const std::atomic<bool>& stop) {
-  return Runner(trials, options, progress, stop).run();
+                                     TrialsObserver& observer, const std::atomic<bool>& stop) {
+  return Runner(trials, options, observer, stop).run();
 }
 
 }  // namespace eureka

@@ -1,147 +1,244 @@
 #include "lab/study.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <set>
 
-#include "train/run_directory.h"
+#include "base/suggest.h"
+#include "lab/study_axes.h"
 
 namespace eureka {
 namespace {
 
-constexpr std::string_view kSet = "set.";
+struct StudyHead {
+  std::string name;
+  std::string question;
+  std::string base;
+  std::string baseline;
+  std::int64_t budget = 0;
+  double timeout = 300;
 
-// Keys behind `prefix`, without it; the other keys must be in `known`.
-ConfigEntries take_overrides(const ConfigEntries& entries, const std::string& prefix,
-                             const std::vector<std::string>& known) {
-  ConfigEntries overrides;
-  for (const auto& [key, entry] : entries) {
-    if (key.starts_with(prefix))
-      overrides[key.substr(prefix.size())] = entry;
-    else if (std::find(known.begin(), known.end(), key) == known.end())
-      throw Error(ErrorKind::config, fmt::format("unknown key '{}'", key), entry.where, did_you_mean(key, known));
+  template <class V>
+  void visit(V& v) {
+    v("name", name, "of the study; that of its file when left out");
+    v("question", question, "what the study is to answer, in one sentence");
+    v("base", base, "preset or file of every trial");
+    v("baseline", baseline, "the arm the others are compared with; the first when left out");
+    v("budget", budget, Range{0, 1e9}, "steps of every trial; 0: those of the base");
+    v("timeout", timeout, Range{0.1, 1e9}, "seconds without a step after which a trial counts as hung");
   }
-  return overrides;
+};
+
+struct BranchHead {
+  std::string from;
+  std::int64_t at = 0;
+  BranchOnly only = BranchOnly::stuck;
+
+  template <class V>
+  void visit(V& v) {
+    v("from", from, "directory of the runs to continue; the study's own base when left out");
+    v("at", at, Range{1, 1e9}, "the step to continue from");
+    v("only", only, "runs stuck on the plateau at that step, or all that have had no moment by then");
+  }
+};
+
+// The options of one section, checked; keys behind `section`.set and those in `elsewhere` are left to others.
+template <class Options>
+Options read_section(const ConfigEntries& entries, const std::string& section,
+                     const std::vector<std::string>& elsewhere = {}) {
+  const OptionList infos = describe<Options>();
+  std::vector<std::string> known = elsewhere;
+  OptionValues values;
+  for (const OptionInfo& info : infos) known.push_back(info.name);
+  for (const auto& [path, entry] : entries) {
+    if (!path.starts_with(section + ".") || path.starts_with(section + ".set.")) continue;
+    const std::string name = path.substr(section.size() + 1);
+    if (const OptionInfo* info = find_option(infos, name))
+      values[name] = check_option(*info, entry.value, path, entry.where);
+    else if (std::find(known.begin(), known.end(), name) == known.end())
+      throw Error(ErrorKind::config, fmt::format("unknown key '{}'", path), entry.where, did_you_mean(name, known));
+  }
+  Options options;
+  assign(options, values);
+  return options;
 }
 
-std::int64_t seed_value(const OptionValue& value, const std::string& where) {
+std::string where_of(const ConfigEntries& entries, const std::string& key, const std::string& otherwise) {
+  const auto found = entries.find(key);
+  return found == entries.end() ? otherwise : found->second.where;
+}
+
+// Entries whose key begins with `prefix`, under the rest of it.
+ConfigEntries entries_behind(const ConfigEntries& entries, const std::string& prefix) {
+  ConfigEntries behind;
+  for (const auto& [key, entry] : entries)
+    if (key.starts_with(prefix)) behind[key.substr(prefix.size())] = entry;
+  return behind;
+}
+
+std::int64_t seed_value(const ConfigEntry& entry) {
   const OptionInfo info{"study.seeds", OptionType::integer, std::int64_t{0}, at_least(0), {}, "seeds of the trials"};
-  return std::get<std::int64_t>(check_option(info, value, "study.seeds", where));
+  return std::get<std::int64_t>(check_option(info, entry.value, "study.seeds", entry.where));
 }
 
 std::vector<std::int64_t> read_seeds(const ConfigDocument& document, const std::string& file_name) {
   std::vector<std::int64_t> seeds;
+  std::string where = file_name;
   if (const auto list = document.lists.find("study.seeds"); list != document.lists.end()) {
-    for (const OptionValue& value : list->second) seeds.push_back(seed_value(value, file_name));
+    for (const ConfigEntry& entry : list->second) seeds.push_back(seed_value(entry));
+    if (!list->second.empty()) where = list->second.front().where;
   } else if (const auto count = document.entries.find("study.seeds"); count != document.entries.end()) {
-    const std::int64_t last = seed_value(count->second.value, count->second.where);
+    where = count->second.where;
+    const std::int64_t last = seed_value(count->second);
     for (std::int64_t seed = 1; seed <= std::min<std::int64_t>(last, 100'000); ++seed) seeds.push_back(seed);
+  } else if (document.entries.contains("branch.from")) {
+    return {};
   }
   if (seeds.empty() || std::set(seeds.begin(), seeds.end()).size() != seeds.size())
-    throw Error(ErrorKind::config, "'study.seeds' must be a number of seeds, or a list of different ones", file_name,
+    throw Error(ErrorKind::config, "'study.seeds' must be a number of seeds, or a list of different ones", where,
                 "for example seeds = 10, or seeds = [1, 2, 5]");
   return seeds;
 }
 
-std::string text_of(const ConfigEntry& entry, const std::string& key) {
-  const OptionInfo info{key, OptionType::text, std::string(), {}, {}, "a name"};
-  return std::get<std::string>(check_option(info, entry.value, key, entry.where));
-}
+struct ArmHead {
+  std::string name;
+  template <class V>
+  void visit(V& v) {
+    v("name", name, "of the arm, and of its directory");
+  }
+};
 
 StudyArm read_arm(const ConfigEntries& entries, const std::string& file_name) {
-  const auto name = entries.find("name");
-  if (name == entries.end())
-    throw Error(ErrorKind::config, "an [[arm]] has no name", file_name, "for example name = \"softmax\"");
-  StudyArm arm{text_of(name->second, "arm.name"), take_overrides(entries, std::string(kSet), {"name"})};
-  const bool fits = !arm.name.empty() && arm.name.find_first_of("/\\ \t\n") == std::string::npos && arm.name[0] != '.';
+  ConfigEntries prefixed;
+  for (const auto& [key, entry] : entries) prefixed["arm." + key] = entry;
+  StudyArm arm{read_section<ArmHead>(prefixed, "arm").name, entries_behind(entries, "set.")};
+  if (!entries.contains("name"))
+    throw Error(ErrorKind::config, "an [[arm]] has no name",
+                entries.empty() ? file_name : entries.begin()->second.where, "for example name = \"softmax\"");
+  const bool fits =
+      !arm.name.empty() && arm.name.find_first_of("/\\ \t\n,\"") == std::string::npos && arm.name[0] != '.';
   if (!fits)
-    throw Error(ErrorKind::config, fmt::format("'{}' cannot name an arm", arm.name), name->second.where,
-                "it becomes a directory: no slashes, no spaces, no leading dot");
+    throw Error(ErrorKind::config, fmt::format("'{}' cannot name an arm", arm.name), entries.at("name").where,
+                "it becomes a directory: no slashes, spaces, commas or quotes, no leading dot");
   return arm;
 }
 
-std::optional<double> median(std::vector<double> values) {
-  if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+std::vector<StudyArm> read_arms(const ConfigDocument& document, const std::string& file_name) {
+  const auto tables = document.tables.find("arm");
+  if (tables == document.tables.end()) throw Error(ErrorKind::config, "the study has no [[arm]]", file_name);
+  std::vector<StudyArm> arms;
+  for (const ConfigEntries& entries : tables->second) {
+    StudyArm arm = read_arm(entries, file_name);
+    if (std::any_of(arms.begin(), arms.end(), [&](const StudyArm& other) { return other.name == arm.name; }))
+      throw Error(ErrorKind::config, fmt::format("two arms are named '{}'", arm.name), entries.at("name").where);
+    arms.push_back(std::move(arm));
+  }
+  return arms;
+}
+
+std::size_t find_arm(const std::vector<StudyArm>& arms, const std::string& name, const std::string& where) {
+  std::vector<std::string> names;
+  for (const StudyArm& arm : arms) names.push_back(arm.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw Error(ErrorKind::config, fmt::format("the baseline '{}' is no arm of this study", name), where,
+                did_you_mean(name, names));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+void refuse_foreign_keys(const ConfigDocument& document, const std::string& file_name) {
+  const auto is_ours = [](const std::string& key) {
+    return key.starts_with("study.") || key.starts_with("axes.") || key.starts_with("branch.");
+  };
+  const auto refuse = [](const std::string& key, const std::string& where) {
+    throw Error(ErrorKind::config, fmt::format("unknown key '{}'", key), where,
+                "a study has [study], [[arm]], [axes] and [branch]; options for every trial go behind study.set");
+  };
+  for (const auto& [key, entry] : document.entries)
+    if (!is_ours(key)) refuse(key, entry.where);
+  for (const auto& [key, list] : document.lists)
+    if (key != "study.seeds" && !key.starts_with("axes.")) refuse(key, list.empty() ? file_name : list.front().where);
+  for (const auto& [key, tables] : document.tables)
+    if (key != "arm" && key != "axes.list")
+      refuse(key, tables.front().empty() ? file_name : tables.front().begin()->second.where);
+}
+
+std::optional<BranchPlan> read_branch(const ConfigEntries& entries, const std::string& file_name) {
+  if (std::none_of(entries.begin(), entries.end(), [](const auto& item) { return item.first.starts_with("branch."); }))
+    return std::nullopt;
+  const BranchHead head = read_section<BranchHead>(entries, "branch");
+  if (head.at == 0)
+    throw Error(ErrorKind::config, "'branch.at' is missing", file_name,
+                "the step to continue from, for example at = 1000");
+  return BranchPlan{head.from, where_of(entries, "branch.from", file_name), head.at,
+                    where_of(entries, "branch.at", file_name), head.only};
+}
+
+void append_entries(std::string& text, const std::string& prefix, const ConfigEntries& entries) {
+  for (const auto& [key, entry] : entries) text += fmt::format("{}{} = {}\n", prefix, key, to_toml(entry.value));
 }
 
 }  // namespace
 
 Study read_study(const ConfigSource& source) {
   const ConfigDocument document = read_toml_document(source.text, source.file_name);
+  refuse_foreign_keys(document, source.file_name);
+  const auto head = read_section<StudyHead>(document.entries, "study", {"seeds"});
   Study study;
-  study.overrides = take_overrides(document.entries, "study.set.", {"study.base", "study.seeds", "study.baseline"});
-  const auto base = document.entries.find("study.base");
-  if (base == document.entries.end())
-    throw Error(ErrorKind::config, "not a study: 'study.base' is missing", source.file_name,
-                "a run is started by eureka train");
-  study.base = text_of(base->second, "study.base");
-  study.base_where = base->second.where;
+  study.name = head.name.empty() ? source.name : head.name;
+  study.question = head.question;
+  study.branch = read_branch(document.entries, source.file_name);
+  study.base = head.base;
+  study.base_where = where_of(document.entries, "study.base", source.file_name);
+  const bool has_runs = study.branch && !study.branch->from.empty();
+  if (study.base.empty() != has_runs)
+    throw Error(ErrorKind::config,
+                has_runs ? "'study.base' and 'branch.from' exclude each other" : "not a study: 'study.base' is missing",
+                study.base_where,
+                has_runs ? "runs that are continued have their own config" : "a run is started by eureka train");
   study.seeds = read_seeds(document, source.file_name);
-  const auto arms = document.tables.find("arm");
-  if (arms == document.tables.end()) throw Error(ErrorKind::config, "the study has no [[arm]]", source.file_name);
-  for (const ConfigEntries& entries : arms->second) {
-    StudyArm arm = read_arm(entries, source.file_name);
-    const bool taken = std::any_of(study.arms.begin(), study.arms.end(),
-                                   [&](const StudyArm& other) { return other.name == arm.name; });
-    if (taken)
-      throw Error(ErrorKind::config, fmt::format("two arms are named '{}'", arm.name), entries.at("name").where);
-    study.arms.push_back(std::move(arm));
-  }
+  study.arms = read_arms(document, source.file_name);
+  if (!head.baseline.empty())
+    study.baseline =
+        find_arm(study.arms, head.baseline, where_of(document.entries, "study.baseline", source.file_name));
+  study.overrides = entries_behind(document.entries, "study.set.");
+  if (head.budget > 0) study.budget = head.budget;
+  study.timeout_seconds = head.timeout;
+  study.points = read_points(document, source.file_name);
+  if (study.branch && !study.points.front().name.empty())
+    throw Error(ErrorKind::config, "a study that branches takes no axes", source.file_name,
+                "make each value an [[arm]], or write one study for each point");
   return study;
 }
 
-std::vector<Trial> plan_trials(const Study& study, const Catalog& catalog, const fs::path& out) {
-  const ConfigSource base = find_config(study.base);
-  const ConfigEntries base_entries = read_toml(base.text, base.file_name);
-  std::vector<Trial> trials;
-  for (const std::int64_t seed : study.seeds) {
-    for (std::size_t arm = 0; arm < study.arms.size(); ++arm) {
-      ConfigEntries entries = merge_entries(merge_entries(base_entries, study.overrides), study.arms[arm].overrides);
-      entries["run.seed"] = {seed, "study.seeds"};
-      trials.push_back(
-          {arm, seed, out / study.arms[arm].name / fmt::format("seed-{}", seed), resolve_config(entries, catalog)});
-    }
+std::string to_toml(const Study& study) {
+  const auto text_value = [](const std::string& text) { return to_toml(OptionValue(text)); };
+  std::string text = "# written by eureka study: complete, with what the command line changed\n[study]\n";
+  text += fmt::format("name = {}\n", text_value(study.name));
+  if (!study.question.empty()) text += fmt::format("question = {}\n", text_value(study.question));
+  if (!study.base.empty()) text += fmt::format("base = {}\n", text_value(study.base));
+  if (!study.seeds.empty()) text += fmt::format("seeds = [{}]\n", fmt::join(study.seeds, ", "));
+  text += fmt::format("baseline = {}\n", text_value(study.arms[study.baseline].name));
+  if (study.budget) text += fmt::format("budget = {}\n", *study.budget);
+  text += fmt::format("timeout = {}\n", to_toml(OptionValue(study.timeout_seconds)));
+  append_entries(text, "set.", study.overrides);
+  if (study.branch) {
+    text += fmt::format("\n[branch]\nat = {}\nonly = {}\n", study.branch->at,
+                        to_toml(detail::to_value(study.branch->only)));
+    if (!study.branch->from.empty()) text += fmt::format("from = {}\n", text_value(study.branch->from));
   }
-  return trials;
-}
-
-std::vector<ArmResult> collect_results(const Study& study, const std::vector<Trial>& trials) {
-  std::vector<ArmResult> results;
-  for (std::size_t arm = 0; arm < study.arms.size(); ++arm) {
-    ArmResult result;
-    result.name = study.arms[arm].name;
-    std::vector<double> steps, widths, accuracies;
-    double sum_of_moments = 0;
-    for (const Trial& trial : trials) {
-      if (trial.arm != arm) continue;
-      const auto summary = read_summary(trial.directory);
-      if (!summary) continue;
-      ++result.trials;
-      const auto& moment = summary->at("moment");
-      if (moment.at("found").get<bool>()) {
-        ++result.moments;
-        steps.push_back(moment.at("step"));
-        widths.push_back(moment.at("rise_end").get<double>() - moment.at("rise_start").get<double>());
-        sum_of_moments += steps.back();
-      } else {
-        steps.push_back(std::numeric_limits<double>::infinity());
-      }
-      if (summary->at("final_validation_accuracy").is_number())
-        accuracies.push_back(summary->at("final_validation_accuracy"));
-    }
-    if (const auto middle = median(steps); middle && std::isfinite(*middle)) result.median_step = middle;
-    if (result.moments > 0) result.mean_step_of_moments = sum_of_moments / static_cast<double>(result.moments);
-    result.median_width = median(widths);
-    result.median_final_accuracy = median(accuracies);
-    results.push_back(std::move(result));
+  for (const StudyArm& arm : study.arms) {
+    text += fmt::format("\n[[arm]]\nname = {}\n", text_value(arm.name));
+    append_entries(text, "set.", arm.overrides);
   }
-  return results;
+  for (const StudyPoint& point : study.points) {
+    if (point.name.empty()) continue;
+    text += "\n[[axes.list]]\n";
+    append_entries(text, "", point.overrides);
+  }
+  return text;
 }
 
 }  // namespace eureka

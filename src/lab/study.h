@@ -1,20 +1,40 @@
-// A study: named arms, each over the same seeds, every trial a run of its own in its own directory and process.
+// A study as its file describes it: named arms over the same seeds, at one or more points of its axes.
 //
-//   Study study = read_study(find_config("demo"));
-//   std::vector<Trial> trials = plan_trials(study, catalog, "studies/demo");       checks every config first
-//   run_trials(trials, {.jobs = 2}, progress, stop);
-//   std::vector<ArmResult> results = collect_results(study, trials);
+//   Study study = read_study(find_config("learning-rate"));
+//   study.arms[study.baseline].name      "softmax"
+//   study.points[2].name                 "train.lr=0.003"
 //
-// The directories are the only state: what has a summary is done, what has not is run or resumed.
+// The file:
+//
+//   [study]
+//   question = "Do the cures help at every learning rate, or only at ours?"
+//   base = "two-step"                    a preset or a file
+//   seeds = 20                           or a list of different ones
+//   baseline = "softmax"                 the first arm when left out
+//   budget = 2500                        steps of every trial; the base's own when left out
+//   timeout = 300                        seconds without a step after which a trial counts as hung
+//   set.train.batch = 64                 for every trial
+//
+//   [[arm]]
+//   name = "norm_softmax"
+//   set.attention.rule = "norm_softmax"
+//
+//   [axes]                               every arm at every point of the grid, compared point by point
+//   train.lr = [1e-3, 3e-3]
+//   task.noise = { from = 0.1, to = 0.4, points = 3 }             spacing = "log" for equal ratios
+//   [[axes.list]]                        options that move together; each table is one value of this axis
+//   train.steps = 5000
+//
+//   [branch]                             arms continue existing runs instead: docs/studies.md
+//   from = "studies/cures/softmax"
+//   at = 1000
+//   only = "stuck"
 #pragma once
 
-#include <atomic>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/files.h"
 #include "lab/presets.h"
 #include "train/config.h"
 
@@ -25,55 +45,42 @@ struct StudyArm {
   ConfigEntries overrides;
 };
 
+// One combination of the axes' values. A study without axes has one point, without a name.
+struct StudyPoint {
+  std::string name;
+  ConfigEntries overrides;
+};
+
+enum class BranchOnly { stuck, waiting };
+constexpr auto enum_names(BranchOnly) { return std::array{"stuck", "waiting"}; }
+
+struct BranchPlan {
+  std::string from;  // directory of the runs to continue; empty: the study trains them itself, from its base
+  std::string from_where;
+  std::int64_t at = 0;
+  std::string at_where;
+  BranchOnly only = BranchOnly::stuck;
+};
+
 struct Study {
+  std::string name;
+  std::string question;
   std::string base;  // preset or file
   std::string base_where;
-  std::vector<std::int64_t> seeds;
+  std::vector<std::int64_t> seeds;  // empty: those of the runs that are continued
+  std::size_t baseline = 0;         // index into arms
   std::vector<StudyArm> arms;
-  ConfigEntries overrides;  // for every arm: [study.set], and --set of the command line
-};
-
-struct Trial {
-  std::size_t arm = 0;
-  std::int64_t seed = 0;
-  fs::path directory;
-  RunConfig config;
-};
-
-struct TrialFailure {
-  fs::path directory;
-  std::string reason;
-};
-
-struct RunTrialsOptions {
-  int jobs = 1;
-  fs::path program;  // the eureka to run; this one when empty
-};
-
-struct ArmResult {
-  std::string name;
-  std::int64_t trials = 0;   // that ended
-  std::int64_t moments = 0;  // of those
-  // Half of the trials had their moment by this step; none when more than half never had one.
-  std::optional<double> median_step;
-  // Of the trials that had one, as papers print it: biased when others never had one.
-  std::optional<double> mean_step_of_moments;
-  std::optional<double> median_width;  // 10-90% of the rise, in steps
-  std::optional<double> median_final_accuracy;
+  std::vector<StudyPoint> points;
+  ConfigEntries overrides;  // for every trial: [study.set], and --set of the command line
+  std::optional<std::int64_t> budget;
+  double timeout_seconds = 300;
+  std::optional<BranchPlan> branch;
 };
 
 // Throws Error(config) at the place that is wrong.
 Study read_study(const ConfigSource& source);
 
-// Every combination is resolved, so that a mistake in the last arm is told before the first one runs.
-std::vector<Trial> plan_trials(const Study& study, const Catalog& catalog, const fs::path& out);
-
-// `progress` is told how many trials have ended. Returns the trials that failed twice. Stops early once `stop` is true:
-// the children checkpoint, and a later call continues.
-std::vector<TrialFailure> run_trials(const std::vector<Trial>& trials, const RunTrialsOptions& options,
-                                     const std::function<void(std::size_t ended)>& progress,
-                                     const std::atomic<bool>& stop);
-
-std::vector<ArmResult> collect_results(const Study& study, const std::vector<Trial>& trials);
+// Complete: with what the command line changed, and with the axes multiplied out. Reads back to the same study.
+std::string to_toml(const Study& study);
 
 }  // namespace eureka

@@ -4,117 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
 
 #include "base/error.h"
+#include "report/canvas.h"
 #include "report/plot_axis.h"
 #include "report/table.h"
 
 namespace eureka {
 namespace {
-
-constexpr int kDotsPerColumn = 2;  // of a braille cell
-constexpr int kDotsPerRow = 4;
-
-constexpr std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
-std::string spaces(int count) { return std::string(index(count), ' '); }
-
-enum class Ink { none, axis, curve, plateau, moment, title };
-
-constexpr const char* escape_of(Ink ink) {
-  switch (ink) {
-    case Ink::axis:
-      return "\x1b[2m";
-    case Ink::curve:
-      return "\x1b[36m";
-    case Ink::plateau:
-      return "\x1b[33m";
-    case Ink::moment:
-      return "\x1b[1;35m";
-    case Ink::title:
-      return "\x1b[1m";
-    case Ink::none:
-      break;
-  }
-  return "\x1b[0m";
-}
-
-// Text with colour, where colour is wanted.
-class Painter {
- public:
-  explicit Painter(bool colour) : colour_(colour) {}
-
-  void add(std::string_view text, Ink ink) {
-    if (colour_ && ink != ink_ && text.find_first_not_of(' ') != std::string_view::npos) {
-      if (ink_ != Ink::none) out_ += escape_of(Ink::none);
-      if (ink != Ink::none) out_ += escape_of(ink);
-      ink_ = ink;
-    }
-    out_ += text;
-  }
-
-  void end_line() {
-    out_.erase(out_.find_last_not_of(' ') + 1);
-    if (ink_ != Ink::none) out_ += escape_of(Ink::none);
-    ink_ = Ink::none;
-    out_ += '\n';
-  }
-
-  std::string take() { return std::move(out_); }
-
- private:
-  bool colour_;
-  Ink ink_ = Ink::none;
-  std::string out_;
-};
-
-std::string braille(std::uint8_t dots) {
-  const unsigned code = 0x2800U + dots;
-  return {static_cast<char>(0xE0 | (code >> 12)), static_cast<char>(0x80 | ((code >> 6) & 0x3F)),
-          static_cast<char>(0x80 | (code & 0x3F))};
-}
-
-class Canvas {
- public:
-  Canvas(int columns, int rows) : columns_(columns), rows_(rows), dots_(index(columns * rows)) {}
-
-  int width_dots() const { return columns_ * kDotsPerColumn; }
-  int height_dots() const { return rows_ * kDotsPerRow; }
-  std::uint8_t cell(int column, int row) const { return dots_[index(row * columns_ + column)]; }
-
-  void dot(int x, int y) {
-    if (x < 0 || y < 0 || x >= width_dots() || y >= height_dots()) return;
-    // Unicode numbers the dots down the left column, down the right, and then the bottom row.
-    static constexpr std::array<std::array<std::uint8_t, 4>, 2> kBits = {
-        {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}};
-    dots_[index(y / kDotsPerRow * columns_ + x / kDotsPerColumn)] |=
-        kBits[index(x % kDotsPerColumn)][index(y % kDotsPerRow)];
-  }
-
-  void vertical(int x, int from, int to) {
-    from = std::clamp(from, -1, height_dots());
-    to = std::clamp(to, -1, height_dots());
-    for (int y = std::min(from, to); y <= std::max(from, to); ++y) dot(x, y);
-  }
-
-  // From one point to a later one: a vertical piece in each column of dots between.
-  void line(int x0, int y0, int x1, int y1) {
-    const int span = std::max(1, x1 - x0);
-    int before = y0;
-    for (int x = x0; x <= x1; ++x) {
-      const int middle = x == x1 ? y1 : y0 + static_cast<int>(std::lround((x - x0 + 0.5) * (y1 - y0) / span));
-      vertical(x, before, middle);
-      before = middle;
-    }
-  }
-
- private:
-  int columns_, rows_;
-  std::vector<std::uint8_t> dots_;
-};
 
 // Where everything goes. Made once from the data and the options, then drawn line by line.
 class Plot {
@@ -128,7 +26,7 @@ class Plot {
     EUREKA_CHECK(curve.steps.size() == curve.values.size(), "a curve needs a step for every value");
     measure();
     y_ticks_ = ticks_around(y_.low, y_.high, std::max(2, (rows_ + 1) / 2));
-    const Interval round = snapped(y_, y_ticks_);
+    const AxisRange round = snapped(y_, y_ticks_);
     if (!usable(options.y_min)) y_.low = round.low;
     if (!usable(options.y_max)) y_.high = round.high;
     lay_out();
@@ -372,7 +270,7 @@ class Plot {
   int width_, rows_;
   int columns_ = 1, label_width_ = 0;
   std::size_t points_ = 0, left_out_ = 0;
-  Interval x_, y_;
+  AxisRange x_, y_;
   Ticks y_ticks_;
   std::vector<std::string> row_labels_, level_labels_;  // left and right of each row
   std::vector<bool> is_moment_, is_plateau_;            // of each column

@@ -27,12 +27,12 @@ Ticks ticks_around(double low, double high, int most) {
   return ticks;
 }
 
-int Interval::dot(double x, int dots) const {
+int AxisRange::dot(double x, int dots) const {
   const double place = (x - low) / (high - low) * (dots - 1);
   return place > -1e6 ? static_cast<int>(std::lround(std::min(place, 1e6))) : -1'000'000;  // also for NaN
 }
 
-Interval widened(double low, double high) {
+AxisRange widened(double low, double high) {
   if (high < low) std::swap(low, high);
   const double size = std::max(std::abs(low), std::abs(high));
   if (high - low > std::max(1e-290, size * 1e-12)) return {low, high};
@@ -40,7 +40,7 @@ Interval widened(double low, double high) {
   return {low - room, high + room};
 }
 
-Interval snapped(Interval range, Ticks& ticks) {
+AxisRange snapped(AxisRange range, Ticks& ticks) {
   if (range.low - ticks.first <= ticks.step / 2) {
     range.low = ticks.first;
   } else {

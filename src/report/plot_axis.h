@@ -19,7 +19,7 @@ struct Ticks {
 // Ticks from at or below `low` to at or above `high`, at most about `most` of them.
 Ticks ticks_around(double low, double high, int most);
 
-struct Interval {
+struct AxisRange {
   double low = 0, high = 1;
 
   // Where `x` lies, from 0 to `dots` - 1; outside when x is.
@@ -27,10 +27,10 @@ struct Interval {
 };
 
 // A range that can be divided by, whatever it was made from.
-Interval widened(double low, double high);
+AxisRange widened(double low, double high);
 
 // Goes to the outer ticks where they are near; else a curve that dips to -0.01 would get a whole empty stretch below 0.
-Interval snapped(Interval range, Ticks& ticks);
+AxisRange snapped(AxisRange range, Ticks& ticks);
 
 // The limit, if it is a number that can be drawn to.
 std::optional<double> usable(const std::optional<double>& limit);

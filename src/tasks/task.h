@@ -21,11 +21,13 @@ enum class TokenRole : std::uint8_t { indicator, target, distractor };
 constexpr auto enum_names(TokenRole) { return std::array{"indicator", "target", "distractor"}; }
 
 // A hidden variable of a sample. `intermediate` ones depend on the step that is hard to find: knowing only the others,
-// a predictor is stuck on the plateau.
+// a predictor is stuck on the plateau. `irrelevant` ones are seen in the input but mean nothing for the label.
 struct Latent {
   std::string name;
   int classes = 0;
   bool intermediate = false;
+  bool irrelevant = false;
+  std::vector<std::string> value_names = {};  // for people; empty: the numbers say it
 };
 
 // What a sample is made of.
@@ -40,6 +42,7 @@ struct ImageShape {
   std::int64_t channels = 0;
 
   std::int64_t values() const { return height * width * channels; }
+  bool operator==(const ImageShape&) const = default;
 };
 
 // The sizes a model needs to know.
@@ -77,7 +80,7 @@ struct Batch {
   std::vector<std::int64_t> labels;   // samples x labels(); below 0: nothing is asked there
   std::vector<float> targets;         // samples x labels() x classes, for the squared loss
   std::vector<std::uint8_t> visible;  // samples x tokens, 0: no token attends to this one; empty: all are visible
-  std::vector<TokenRole> roles;       // samples x tokens
+  std::vector<TokenRole> roles;       // samples x tokens, or samples x tiles of an image in reading order
   std::vector<int> latents;           // samples x latents().size()
 
   // Makes room for everything but `visible`, which is left empty.

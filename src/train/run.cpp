@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "train/detection.h"
 #include "train/schedule.h"
 
 namespace eureka {
@@ -13,20 +14,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-DetectorOptions detector_options(const Task& task, const RunConfig& config) {
-  DetectorOptions options;
-  options.direction = Direction::up;
-  options.plateau_level = task.plateau_accuracy();
-  options.budget = static_cast<double>(config.train.steps);
-  return options;
-}
-
 // The level of the last plateau that is the task's own, not the one a run arrives on when it has learned everything.
-Json stuck_level(const std::vector<Plateau>& plateaus, double task_level) {
+Json stuck_level(const std::vector<Plateau>& plateaus, const Task& task) {
   Json level = nullptr;
   for (const Plateau& plateau : plateaus)
-    if (std::abs(plateau.level - task_level) < 0.25 * (1 - task_level)) level = plateau.level;
+    if (on_plateau_of(task, plateau.level)) level = plateau.level;
   return level;
+}
+
+Batch draw_validation(const Task& task, const RunConfig& config) {
+  Batch batch;
+  task.sample({.seed = static_cast<std::uint64_t>(config.run.seed),
+               .stream = "validation",
+               .step = 0,
+               .samples = config.train.validation_samples},
+              batch);
+  return batch;
 }
 
 class TrainingRun {
@@ -38,12 +41,11 @@ class TrainingRun {
         task_(Registry<Task>::instance().make(config.task.name, config.task.options)),
         chosen_(make_engine(config.run.engine, engine_config(config, task_->shape()))),
         engine_(chosen_.engine.get()),
-        // Opened last: a config that no engine takes leaves no directory behind.
+        validation_(draw_validation(*task_, config)),
+        // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
         directory_(request.resume ? RunDirectory::reopen(request.directory, config)
                                   : RunDirectory::create(request.directory, config)),
         detector_(detector_options(*task_, config)) {
-    task_->sample({.seed = seed(), .stream = "validation", .step = 0, .samples = config.train.validation_samples},
-                  validation_);
     if (request.resume) restore(request.resume_step);
   }
 
@@ -71,11 +73,11 @@ class TrainingRun {
   std::unique_ptr<Task> task_;
   ChosenEngine chosen_;
   Engine* engine_;
+  Batch validation_;
   RunDirectory directory_;
   MomentDetector detector_;
   LoopState loop_;
   Batch batch_;
-  Batch validation_;
   std::int64_t last_row_step_ = -1;
   Evaluation last_evaluation_{std::nan(""), std::nan("")};
   std::size_t moments_noted_ = 0;
@@ -259,7 +261,7 @@ Json TrainingRun::moment_summary() {
   detector_.finish();
   const std::vector<Moment>& moments = detector_.moments();
   if (moments.empty()) {
-    const Json level = stuck_level(detector_.plateaus(), task_->plateau_accuracy());
+    const Json level = stuck_level(detector_.plateaus(), *task_);
     return {{"found", false}, {"step", nullptr}, {"plateau_level", level}, {"level_after", nullptr}};
   }
   const Moment& largest = *std::max_element(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {

@@ -139,7 +139,8 @@ void RunDirectory::write_meta(RunStatus status, const Json& facts) {
                {"host", host_name()},
                {"cores", std::thread::hardware_concurrency()}};
   meta.update(facts);
-  atomic_write(path_ / "meta.json", meta.dump(2) + "\n");
+  // Not worth a sync: nothing is computed from it.
+  replace_file(path_ / "meta.json", meta.dump(2) + "\n");
 }
 
 void RunDirectory::write_summary(const Json& summary) { atomic_write(path_ / "summary.json", summary.dump(2) + "\n"); }

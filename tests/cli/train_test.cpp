@@ -158,29 +158,14 @@ TEST(List, StartsFastAndNamesEverything) {
     EXPECT_NE(result.out.find(name), std::string::npos) << name;
 }
 
-TEST(Study, RunsArmsOverSeedsAndResumes) {
-  const TemporaryDirectory directory;
-  const std::string out = (directory.path() / "study").string();
-  const std::vector<std::string> study = {"study",          "demo",  "--seeds", "2",     "--set",
-                                          "train.steps=30", "--out", out,       "--json"};
-  const CommandResult first = eureka_command(study);
-  ASSERT_EQ(first.exit_code, 0) << first.err;
-  const Json arms = Json::parse(first.out).at("arms");
-  ASSERT_EQ(arms.size(), 5U);
-  for (const Json& arm : arms) EXPECT_EQ(arm.at("n"), 2);
-  EXPECT_EQ(eureka_command(study).exit_code, 2) << "a study is not run over";
-  fs::remove_all(directory.path() / "study" / "softmax" / "seed-2");
-  std::vector<std::string> resumed = study;
-  resumed.emplace_back("--resume");
-  EXPECT_EQ(eureka_command(resumed).out, first.out);
-}
-
 TEST(Presets, AllRun) {
   const TemporaryDirectory directory;
   const Json presets = Json::parse(eureka_command({"list", "presets", "--json"}).out);
   ASSERT_GE(presets.size(), 5U);
   for (const Json& preset : presets) {
     const std::string name = preset.at("name");
+    // It has to be a thousand steps long; tests/cli/branch_test.cpp runs a shorter one.
+    if (name == "rescue") continue;
     EXPECT_FALSE(preset.at("description").get<std::string>().empty()) << name << " does not say what it is for";
     std::vector<std::string> words = {preset.at("kind") == "study" ? "study" : "train",
                                       name,

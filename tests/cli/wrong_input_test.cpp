@@ -49,6 +49,8 @@ TEST_F(WrongInput, OnTheCommandLine) {
   expect_refused({"train"}, {"needs a preset or a file"});
   expect_refused({"train", "two-stpe"}, {"no preset and no file is named 'two-stpe'", "did you mean 'two-step'?"});
   expect_refused({}, {"--help"});
+  expect_refused({"study"}, {"needs a preset or a file"});
+  expect_refused({"study", "curse"}, {"did you mean 'cures'?"});
   expect_refused({"list", "taks"}, {"did you mean 'tasks'?"});
   expect_refused({"list", "options", "trian"}, {"did you mean 'train'?"});
   EXPECT_EQ(eureka_command({"--help"}).exit_code, 0);
@@ -153,6 +155,14 @@ TEST_F(WrongInput, InAStudyIsToldBeforeAnythingRuns) {
   refused("[study]\nbase = \"two-step\"\nseeds = \"all\"\n" + arm, {"'study.seeds' must be a whole number"});
   refused("[study]\nbase = \"two-stp\"\nseeds = 2\n" + arm, {"did you mean 'two-step'?"});
   refused("[train]\nsteps = 3\n", {"s.toml:2:1", "unknown key"});
+  refused(head + arm + "[axes]\ntrain.lrr = [1, 2]\n", {"s.toml:7:", "unknown key 'train.lrr'", "'train.lr'"});
+  refused(head + arm + "[axes]\ntrain.lr = [1e-3, 1e9]\n", {"s.toml:7:19", "'train.lr' must be between"});
+  refused(head + arm + "[axes]\ntrain.lr = [1e-3, \"fast\"]\n", {"s.toml:7:19", "must be a number"});
+  refused(head + arm + "set.train.lr = 0.5\n[axes]\ntrain.lr = [1, 2]\n", {"s.toml:6:", "which is an axis"});
+  refused(head + arm + "[[arm]]\nname = \"b\"\nset.model.width = 33\n", {"arm 'b'", "not a multiple of 'model.heads'"});
+  refused(head + arm + "[[arm]]\nname = \"b\"\nset.model = { name = \"mlp\", width = 32 }\n",
+          {"s.toml:8:", "unknown key"});
+  refused(head + arm + "[[arm]\n", {"s.toml:6:", "not valid TOML"});
   expect_refused({"train", write("t.toml", head + arm).string(), "--out", out()}, {"eureka study FILE"});
   EXPECT_FALSE(fs::exists(out()));
 }

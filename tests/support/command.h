@@ -41,6 +41,7 @@ class Command {
   }
 
   void send(int signal_number) const { ::kill(child_, signal_number); }
+  pid_t pid() const { return child_; }
 
   CommandResult wait() {
     int status = 0;

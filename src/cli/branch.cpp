@@ -1,0 +1,68 @@
+// eureka branch: continue a run from one of its checkpoints, with a change.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+#include "cli/run_and_show.h"
+#include "train/branch.h"
+
+namespace eureka::cli {
+namespace {
+
+struct BranchArguments {
+  std::string source;
+  std::string out;
+  std::vector<std::string> overrides;
+  bool resume = false;
+  ShowOptions show;
+};
+
+// "runs/a@1000"
+void read_source(const std::string& source, BranchRequest& request) {
+  const std::size_t at = source.rfind('@');
+  const char* end = source.data() + source.size();
+  const auto [stop, problem] =
+      std::from_chars(at == std::string::npos ? end : source.data() + at + 1, end, request.step);
+  if (problem != std::errc() || stop != end || request.step < 0)
+    throw Error(ErrorKind::usage, fmt::format("'{}' names no step of a run", source), {},
+                "write RUN@STEP, for example runs/two-step-softmax-seed1@1000");
+  request.run = source.substr(0, at);
+}
+
+// runs/a@1000 with attention.rule=norm_softmax becomes runs/a-from-1000-rule=norm_softmax.
+fs::path default_out(const BranchRequest& request) {
+  std::string name = fmt::format("{}-from-{}", (request.run / "").parent_path().string(), request.step);
+  for (const auto& [key, entry] : request.change) {
+    const auto* text = std::get_if<std::string>(&entry.value);
+    name += fmt::format("-{}={}", key.substr(key.rfind('.') + 1), text != nullptr ? *text : to_toml(entry.value));
+  }
+  return name;
+}
+
+int branch(const BranchArguments& arguments) {
+  BranchRequest request;
+  read_source(arguments.source, request);
+  request.change = parse_overrides(arguments.overrides);
+  request.out = arguments.out.empty() ? default_out(request) : fs::path(arguments.out);
+  request.resume = arguments.resume;
+  const Branch made = create_branch(request, catalog());
+  if (!made.new_parameters.empty() && !arguments.show.quiet)
+    fmt::print(stderr, "new with this change, so at their initial values: {}\n", fmt::join(made.new_parameters, ", "));
+  return run_and_show(made.config, {.directory = request.out, .resume = true, .resume_step = {}}, arguments.show);
+}
+
+}  // namespace
+
+void add_branch(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("branch", "continue a run from a checkpoint with one change");
+  auto arguments = std::make_shared<BranchArguments>();
+  verb->add_option("run", arguments->source, "RUN@STEP: a run directory and one of its checkpoints")->required();
+  verb->add_option("--set", arguments->overrides, "section.key=value: the change; repeatable")->take_all();
+  verb->add_option("--out", arguments->out, "directory of the new run; beside the old one when left out");
+  verb->add_flag("--resume", arguments->resume, "continue this branch if it is there already");
+  add_show_options(*verb, arguments->show);
+  verb->callback([=, &chosen] { chosen = [=] { return branch(*arguments); }; });
+}
+
+}  // namespace eureka::cli

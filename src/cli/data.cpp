@@ -1,0 +1,140 @@
+// eureka data: get, list, verify and show what the image tasks are made of.
+#include "data/data_sets.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.h"
+#include "cli/data_show.h"
+#include "report/table.h"
+
+namespace eureka::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+int get(const std::vector<std::string>& names, const std::string& from) {
+  // A wrong name is told before anything is fetched.
+  for (const std::string& name : names) find_data_set(name);
+  for (const std::string& name : names) {
+    GetRequest request{.name = name, .from = from};
+    request.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+    const bool fresh = get_data_set(request);
+    const auto images = open_data_set(name);
+    const ImageSetFacts& facts = images->facts();
+    if (!fresh) {
+      fmt::print("{}: there already ({})\n", name, facts.source);
+      continue;
+    }
+    fmt::print("{}: {} training and {} test images{}\n", name, facts.total(Split::train), facts.total(Split::test),
+               facts.skipped > 0 ? fmt::format(", {} malformed rows skipped", facts.skipped) : "");
+  }
+  return kOk;
+}
+
+struct Standing {
+  const DataSetInfo* info;
+  std::string state;  // "drawn", "here", "not here" or "damaged"
+  std::shared_ptr<const ImageSet> images;
+  std::string trouble;
+};
+
+Standing standing_of(const DataSetInfo& info) {
+  if (!info.drawn && !fs::exists(data_set_path(info.name))) return {&info, "not here", nullptr, ""};
+  try {
+    return {&info, info.drawn ? "drawn" : "here", open_data_set(info.name), ""};
+  } catch (const Error& error) {
+    return {&info, "damaged", nullptr, error.message()};
+  }
+}
+
+int list(bool json) {
+  Json all = Json::array();
+  TextTable table({{"name", Align::left},
+                   {"state", Align::left},
+                   {"train"},
+                   {"test"},
+                   {"what", Align::left},
+                   {"from", Align::left}});
+  for (const DataSetInfo& info : known_data_sets()) {
+    const Standing standing = standing_of(info);
+    const ImageSetFacts* facts = standing.images ? &standing.images->facts() : nullptr;
+    Json one = {{"name", info.name}, {"state", standing.state}, {"description", info.description}};
+    if (!info.drawn) one["path"] = data_set_path(info.name).string();
+    if (facts != nullptr) {
+      one["train"] = facts->total(Split::train);
+      one["test"] = facts->total(Split::test);
+      one["source"] = facts->source;
+      one["skipped"] = facts->skipped;
+    }
+    all.push_back(std::move(one));
+    table.add_row({info.name, standing.state, facts ? fmt::format("{}", facts->total(Split::train)) : "-",
+                   facts ? fmt::format("{}", facts->total(Split::test)) : "-", info.description,
+                   facts ? facts->source
+                   : standing.state == "damaged"
+                       ? "eureka data verify tells more"
+                       : fmt::format("eureka data get {}{}", info.name, info.package ? "" : " --from DIR")});
+  }
+  if (json)
+    fmt::print("{}\n", Json{{"directory", data_directory().string()}, {"data_sets", all}}.dump(2));
+  else
+    fmt::print("{}data directory: {}\n", table.str(), data_directory().string());
+  return kOk;
+}
+
+int verify(std::vector<std::string> names) {
+  const bool asked = !names.empty();
+  if (!asked)
+    for (const DataSetInfo& info : known_data_sets())
+      if (!info.drawn && fs::exists(data_set_path(info.name))) names.push_back(info.name);
+  if (names.empty()) fmt::print("nothing to verify in {}\n", data_directory().string());
+  bool good = true;
+  for (const std::string& name : names) {
+    try {
+      open_data_set(name)->verify();
+      fmt::print("{}: good\n", name);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::usage) throw;
+      good = false;
+      fmt::print("{}: {}\n", name, error.message());
+    }
+  }
+  return good ? kOk : kFailed;
+}
+
+}  // namespace
+
+void add_data(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("data", "the images behind the image tasks: get, list, verify, show");
+  verb->require_subcommand(1);
+
+  CLI::App* get_verb = verb->add_subcommand("get", "fetch data sets, or convert your own files");
+  auto names = std::make_shared<std::vector<std::string>>();
+  auto from = std::make_shared<std::string>();
+  get_verb->add_option("names", *names, "mnist, fashion-mnist or cifar-10")->required();
+  get_verb->add_option("--from", *from, "a directory with your own IDX, IDX.gz or CIFAR-10 binary files");
+  get_verb->callback([=, &chosen] { chosen = [=] { return get(*names, *from); }; });
+
+  CLI::App* list_verb = verb->add_subcommand("list", "which data sets there are, and which are here");
+  auto json = std::make_shared<bool>(false);
+  list_verb->add_flag("--json", *json, "machine-readable");
+  list_verb->callback([=, &chosen] { chosen = [=] { return list(*json); }; });
+
+  CLI::App* verify_verb = verb->add_subcommand("verify", "read data sets whole and compare checksums");
+  auto verified = std::make_shared<std::vector<std::string>>();
+  verify_verb->add_option("names", *verified, "all that are here when left out");
+  verify_verb->callback([=, &chosen] { chosen = [=] { return verify(*verified); }; });
+
+  CLI::App* show_verb = verb->add_subcommand("show", "a picture of samples of a task or a data set, with their labels");
+  auto request = std::make_shared<ShowRequest>();
+  show_verb->add_option("name", request->name, "an image task or a data set")->required();
+  show_verb->add_option("--n", request->samples, "number of samples")->check(CLI::Range(1, 400));
+  show_verb->add_option("--out", request->out, "the PNG file to write");
+  show_verb->add_option("--seed", request->seed, "seed of the samples");
+  show_verb->add_option("--stream", request->stream, "train: training images; anything else: test images");
+  show_verb->add_option("--set", request->overrides, "task.key=value, repeatable");
+  show_verb->callback([=, &chosen] { chosen = [=] { return show(*request); }; });
+}
+
+}  // namespace eureka::cli

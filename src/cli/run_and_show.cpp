@@ -1,0 +1,70 @@
+#include "cli/run_and_show.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/terminal.h"
+#include "cli/heartbeat.h"
+#include "cli/live_plot.h"
+#include "engine/transformer_layout.h"
+
+namespace eureka::cli {
+namespace {
+
+std::string title_of(const RunConfig& config) {
+  return fmt::format("{} · {} · seed {}", config.task.name,
+                     transformer_kind(config.model.name) ? config.attention.name : config.model.name, config.run.seed);
+}
+
+void print_summary(const nlohmann::ordered_json& summary, const fs::path& out) {
+  const auto& moment = summary.at("moment");
+  const auto& accuracy = summary.at("final_validation_accuracy");
+  fmt::print("{} after {} steps; validation accuracy {}\n", summary.at("status").get<std::string>(),
+             summary.at("steps").get<std::int64_t>(),
+             accuracy.is_number() ? fmt::format("{:.3f}", accuracy.get<double>()) : "none");
+  if (moment.at("found").get<bool>()) {
+    fmt::print("Eureka-moment at step {:.0f}: from {:.3f} to {:.3f}, 10-90% in {:.0f} steps (score {:.2f})\n",
+               moment.at("step").get<double>(), moment.at("plateau_level").get<double>(),
+               moment.at("level_after").get<double>(),
+               moment.at("rise_end").get<double>() - moment.at("rise_start").get<double>(),
+               moment.at("score").get<double>());
+  } else if (moment.at("plateau_level").is_number()) {
+    fmt::print("no Eureka-moment: still on the plateau at {:.3f}\n", moment.at("plateau_level").get<double>());
+  } else {
+    fmt::print("no Eureka-moment, and no plateau to leave\n");
+  }
+  fmt::print("{}\n", out.string());
+}
+
+}  // namespace
+
+int run_and_show(const RunConfig& config, const RunRequest& request, const ShowOptions& options) {
+  LivePlot plot(title_of(config), options.quiet);
+  Heartbeat observer(options.heartbeat, plot);
+  const RunOutcome outcome = run_training(config, request, observer, stop_requested());
+  plot.finish();
+  const std::string place = request.directory.string();
+  if (outcome.status == RunStatus::interrupted) {
+    fmt::print(stderr, "eureka: interrupted; checkpoint saved. Continue with: eureka train --out {} --resume\n", place);
+    return kInterrupted;
+  }
+  if (options.json) {
+    fmt::print("{}\n", outcome.summary.dump(2));
+  } else {
+    if (is_terminal(STDOUT_FILENO))
+      fmt::print("{}", plot.picture(terminal_columns(STDOUT_FILENO), use_colour(STDOUT_FILENO)));
+    print_summary(outcome.summary, request.directory);
+  }
+  if (outcome.status == RunStatus::diverged)
+    fmt::print(stderr, "eureka: the loss is no longer finite; everything up to there is in {}\n", place);
+  return outcome.status == RunStatus::diverged ? kFailed : kOk;
+}
+
+void add_show_options(CLI::App& verb, ShowOptions& options) {
+  verb.add_flag("--json", options.json, "print summary.json");
+  verb.add_flag("--quiet", options.quiet, "no progress");
+  // Set by eureka study for its trials.
+  verb.add_option("--heartbeat", options.heartbeat)->group("");
+}
+
+}  // namespace eureka::cli

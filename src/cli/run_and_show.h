@@ -1,0 +1,20 @@
+// One run on the terminal, for the verbs that train: the growing curve, the summary, the exit code.
+#pragma once
+
+#include "cli/cli.h"
+#include "train/run.h"
+
+namespace eureka::cli {
+
+struct ShowOptions {
+  bool json = false;
+  bool quiet = false;
+  int heartbeat = -1;
+};
+
+int run_and_show(const RunConfig& config, const RunRequest& request, const ShowOptions& options);
+
+// --json, --quiet, and the hidden --heartbeat.
+void add_show_options(CLI::App& verb, ShowOptions& options);
+
+}  // namespace eureka::cli

@@ -1,0 +1,116 @@
+#include "lab/check_engines.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tasks/task.h"
+#include "train/run_directory.h"
+
+namespace eureka {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string place_of(const Study& study, const Trial& trial) {
+  const std::string& point = study.points[trial.point].name;
+  return fmt::format("arm '{}'{}", study.arms[trial.arm].name, point.empty() ? "" : " at " + point);
+}
+
+using Shapes = std::map<std::string, std::vector<std::int64_t>>;
+
+// Of the parameters of the model, which is made for it.
+Shapes shapes_of(const RunConfig& config) {
+  const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  const ChosenEngine chosen = make_engine(config.run.engine, engine_config(config, task->shape()));
+  Shapes shapes;
+  for (const ParameterSpec& parameter : chosen.engine->parameters()) shapes[parameter.name] = parameter.shape;
+  return shapes;
+}
+
+void refuse_other_shapes(const Shapes& before, const Shapes& after) {
+  for (const auto& [name, shape] : after)
+    if (const auto found = before.find(name); found != before.end() && found->second != shape)
+      throw Error(ErrorKind::config, fmt::format("the change gives '{}' another shape", name), {},
+                  "a branch keeps the shape of the model");
+}
+
+// The first complaint as JSON, or nothing.
+std::string first_complaint(const Study& study, const std::vector<const Trial*>& trials, const RunConfig* continued) {
+  std::string place = "the runs to continue";
+  const auto complaint = [&](const std::string& what, const std::string& hint) {
+    return Json{{"what", what}, {"where", place}, {"hint", hint}}.dump();
+  };
+  try {
+    const Shapes before = continued != nullptr ? shapes_of(*continued) : Shapes{};
+    for (const Trial* trial : trials) {
+      place = place_of(study, *trial);
+      refuse_other_shapes(before, shapes_of(trial->config));
+    }
+    return {};
+  } catch (const Error& error) {
+    return complaint(error.what(), error.hint());
+  } catch (const std::exception& error) {
+    return complaint(error.what(), {});
+  }
+}
+
+std::vector<const Trial*> one_of_each(const std::vector<Trial>& trials) {
+  std::set<std::pair<std::size_t, std::size_t>> seen;
+  std::vector<const Trial*> chosen;
+  for (const Trial& trial : trials)
+    if ((trial.directory.empty() || !fs::exists(trial.directory / "summary.json")) &&
+        seen.insert({trial.point, trial.arm}).second)
+      chosen.push_back(&trial);
+  return chosen;
+}
+
+std::string read_all(int descriptor) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got; (got = ::read(descriptor, buffer, sizeof buffer)) != 0;)
+    if (got > 0)
+      text.append(buffer, static_cast<std::size_t>(got));
+    else if (errno != EINTR)
+      break;
+  return text;
+}
+
+}  // namespace
+
+void check_engines(const Study& study, const std::vector<Trial>& trials, const RunConfig* continued) {
+  const std::vector<const Trial*> chosen = one_of_each(trials);
+  if (chosen.empty()) return;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(ErrorKind::failed, "cannot make a pipe");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const std::string text = first_complaint(study, chosen, continued);
+    (void)!::write(ends[1], text.data(), text.size());
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  const std::string text = child > 0 ? read_all(ends[0]) : "";
+  ::close(ends[0]);
+  int status = 0;
+  if (child > 0) ::waitpid(child, &status, 0);
+  if (!text.empty()) {
+    const Json complaint = Json::parse(text);
+    throw Error(ErrorKind::config, complaint.at("what").get<std::string>(), complaint.at("where"),
+                complaint.at("hint"));
+  }
+  if (child < 0 || status != 0)
+    throw Error(ErrorKind::failed, "the models of this study cannot be made: their process died", {},
+                "eureka train with the settings of one arm may tell more");
+}
+
+}  // namespace eureka

@@ -1,0 +1,109 @@
+#include "lab/study_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace eureka {
+namespace {
+
+double horizon_of(const std::vector<Trial>& trials, std::size_t point) {
+  std::optional<double> shortest;
+  for (const Trial& trial : trials) {
+    if (trial.point != point) continue;
+    const std::int64_t begin = trial.origin ? trial.origin->step : 0;
+    const auto steps = static_cast<double>(trial.config.train.steps - begin);
+    shortest = std::min(shortest.value_or(steps), steps);
+  }
+  return shortest.value_or(1);
+}
+
+std::optional<double> mean_of_moments(const std::vector<TrialOutcome>& trials) {
+  double sum = 0, count = 0;
+  for (const TrialOutcome& trial : trials)
+    if (trial.moment) sum += *trial.moment, count += 1;
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
+std::string causal_verdict(const Study& study, const ArmReport& arm) {
+  if (!study.branch || !arm.against_baseline || !arm.against_baseline->paired) return {};
+  const PairedComparison& paired = *arm.against_baseline->paired;
+  return fmt::format(
+      "Of {} runs taken up at step {} with and without {}, {} had the moment sooner with it, {} sooner without, {} "
+      "cannot be told apart (sign test: p = {:.2g}). Both continuations share every bit up to that step and every "
+      "batch after it, so nothing but the change can make the difference.",
+      paired.pairs, study.branch->at, arm.name, paired.arm_sooner, paired.baseline_sooner, paired.undecided,
+      paired.sign.p);
+}
+
+class Reporter {
+ public:
+  Reporter(const Study& study, const std::vector<Trial>& trials, const fs::path& out) : trials_(trials) {
+    report_.study = study;
+    report_.planned = trials.size();
+    std::vector<std::tuple<std::size_t, std::size_t, std::size_t>> order;  // point, arm, index: seeds keep theirs
+    for (std::size_t i = 0; i < trials.size(); ++i) order.emplace_back(trials[i].point, trials[i].arm, i);
+    std::sort(order.begin(), order.end());
+    for (const auto& [point, arm, index] : order)
+      if (auto row = read_trial(trials[index])) {
+        report_.trials.push_back(std::move(*row));
+        report_.trial_directories.push_back(trials[index].directory.lexically_relative(out));
+        absolute_.push_back(trials[index].directory);
+      }
+  }
+
+  StudyReport make() {
+    for (std::size_t point = 0; point < report_.study.points.size(); ++point) add_point(point);
+    return std::move(report_);
+  }
+
+ private:
+  std::vector<TrialOutcome> outcomes(std::size_t point, std::size_t arm) const {
+    std::vector<TrialOutcome> found;
+    for (const TrialRow& row : report_.trials)
+      if (row.point == point && row.arm == arm) found.push_back(outcome_of(row));
+    return found;
+  }
+
+  void look_up_level(std::size_t point, double accuracy) {
+    for (std::size_t i = 0; i < report_.trials.size(); ++i)
+      if (TrialRow& row = report_.trials[i]; row.point == point)
+        row.steps_to_level = first_step_at(absolute_[i], accuracy, row.origin);
+  }
+
+  void add_point(std::size_t index) {
+    const Study& study = report_.study;
+    PointReport point{study.points[index], horizon_of(trials_, index), {}, {}};
+    point.target_accuracy = target_accuracy(outcomes(index, study.baseline));
+    if (point.target_accuracy) look_up_level(index, *point.target_accuracy);
+    const Arm baseline{study.arms[study.baseline].name, outcomes(index, study.baseline)};
+    std::vector<Arm> others;
+    for (std::size_t arm = 0; arm < study.arms.size(); ++arm)
+      if (arm != study.baseline) others.push_back({study.arms[arm].name, outcomes(index, arm)});
+    ComparisonOptions options;
+    options.has_level = point.target_accuracy.has_value();
+    StudyComparison comparison = compare_arms(baseline, others, point.horizon, options);
+    std::size_t next = 0;
+    for (std::size_t arm = 0; arm < study.arms.size(); ++arm) {
+      const bool is_baseline = arm == study.baseline;
+      ArmReport& statistics = is_baseline ? comparison.baseline : comparison.arms[next];
+      const Arm& trials = is_baseline ? baseline : others[next++];
+      const std::string causal = causal_verdict(study, statistics);
+      point.arms.push_back({std::move(statistics), mean_of_moments(trials.trials), causal});
+    }
+    report_.points.push_back(std::move(point));
+  }
+
+  const std::vector<Trial>& trials_;
+  StudyReport report_;
+  std::vector<fs::path> absolute_;
+};
+
+}  // namespace
+
+StudyReport report_study(const Study& study, const std::vector<Trial>& trials, const fs::path& out) {
+  return Reporter(study, trials, out).make();
+}
+
+}  // namespace eureka

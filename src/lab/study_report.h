@@ -1,0 +1,46 @@
+// What a study found, point by point: the statistics of every arm, and the trials behind them.
+//
+//   StudyReport report = report_study(study, trials);
+//   atomic_write(out / "study.json", study_json(report));          docs/study-json.md says what is in it
+//
+// A pure function of the run directories: the same however often the study was killed on the way.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/trial_row.h"
+
+namespace eureka {
+
+struct ArmResult {
+  ArmReport statistics;
+  // Over the trials that had a moment, as papers print it: flatters an arm that often has none.
+  std::optional<double> mean_of_moments;
+  // With and without the change, from the very same checkpoints: only in a study that branches.
+  std::string causal_verdict;
+};
+
+struct PointReport {
+  StudyPoint point;
+  double horizon = 0;                     // the budget: times are cut there
+  std::optional<double> target_accuracy;  // 95% of the baseline's median final accuracy
+  std::vector<ArmResult> arms;            // in the study's order
+};
+
+struct StudyReport {
+  Study study;
+  std::size_t planned = 0;  // trials
+  std::vector<PointReport> points;
+  std::vector<TrialRow> trials;             // that ended, by point, arm and seed
+  std::vector<fs::path> trial_directories;  // of each of them, below the study's own
+  std::size_t runs_looked_at = 0;           // in a study that branches: those that could have been continued
+};
+
+StudyReport report_study(const Study& study, const std::vector<Trial>& trials, const fs::path& out);
+
+std::string study_json(const StudyReport& report);
+std::string arms_csv(const StudyReport& report);
+std::string trials_csv(const StudyReport& report);
+
+}  // namespace eureka

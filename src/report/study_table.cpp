@@ -1,0 +1,139 @@
+#include "report/study_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/survival_plot.h"
+#include "report/table.h"
+
+namespace eureka {
+namespace {
+
+std::string whole(const std::optional<double>& value) { return value ? fmt::format("{:.0f}", *value) : "-"; }
+
+std::string whole_range(const OpenInterval& range) {
+  return range.low || range.high ? fmt::format("[{}, {}]", whole(range.low), whole(range.high)) : "-";
+}
+
+std::string p_text(const std::optional<double>& p) {
+  if (!p) return "-";
+  return *p < 1e-3 ? fmt::format("{:.0e}", *p) : fmt::format("{:.3f}", *p);
+}
+
+std::string ratio_text(const std::optional<MeanRatio>& ratio) {
+  if (!ratio) return "-";
+  return ratio->interval
+             ? fmt::format("{:.2f} [{:.2f}, {:.2f}]", ratio->ratio, ratio->interval->low, ratio->interval->high)
+             : fmt::format("{:.2f}", ratio->ratio);
+}
+
+std::string hazard_text(const std::optional<HazardRatio>& hazard) {
+  if (!hazard) return "-";
+  if (hazard->ratio) return fmt::format("{:.2f}", *hazard->ratio);
+  return hazard->limit == HazardLimit::infinite ? "large" : hazard->limit == HazardLimit::zero ? "0" : "-";
+}
+
+std::string accuracy_text(const std::optional<AccuracySummary>& accuracy) {
+  return accuracy ? fmt::format("{:.3f}", accuracy->mean) : "-";
+}
+
+std::string table_of(const PointReport& point, bool colour) {
+  TextTable table({{"arm", Align::left},
+                   {"moments"},
+                   {"rate [95%]"},
+                   {"median step [95%]"},
+                   {"mean to budget"},
+                   {"speed-up [95%]"},
+                   {"hazard"},
+                   {"log-rank p"},
+                   {"to target"},
+                   {"final acc"}});
+  for (const ArmResult& arm : point.arms) {
+    const ArmSummary& own = arm.statistics.summary;
+    const auto& against = arm.statistics.against_baseline;
+    table.add_row(
+        {arm.statistics.name, fmt::format("{}/{}", own.moments, own.n),
+         own.rate ? fmt::format("{:.2f} [{:.2f}, {:.2f}]", *own.rate, own.rate_interval.low, own.rate_interval.high)
+                  : "-",
+         fmt::format("{} {}", whole(own.moment.median), whole_range(own.moment.median_interval)),
+         whole(own.moment.restricted_mean), against ? ratio_text(against->speedup) : "1",
+         against ? hazard_text(against->hazard) : "1", against ? p_text(against->log_rank_p_holm) : "baseline",
+         own.level ? whole(own.level->median) : "-", accuracy_text(own.final_accuracy)});
+  }
+  return table.str(colour);
+}
+
+// Words of `text` in lines no wider than `width`; all but the first begin with `indent`.
+std::string wrapped(const std::string& text, int width, const std::string& indent) {
+  std::string out, line;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > width) {
+      out += line + "\n";
+      line = indent + word;
+    } else {
+      if (!line.empty()) line += ' ';
+      line += word;
+    }
+    begin = end + 1;
+  }
+  return out + line + "\n";
+}
+
+std::string verdicts_of(const PointReport& point, int width) {
+  std::string text;
+  for (const ArmResult& arm : point.arms) {
+    text += wrapped(fmt::format("· {}", arm.statistics.verdict), width, "  ");
+    if (!arm.causal_verdict.empty()) text += wrapped(fmt::format("  {}", arm.causal_verdict), width, "  ");
+  }
+  return text;
+}
+
+std::string plot_of(const StudyReport& report, const PointReport& point, const StudyTextOptions& options) {
+  std::vector<SurvivalSeries> series;
+  for (const ArmResult& arm : point.arms) series.push_back({arm.statistics.name, &arm.statistics.summary.moment.curve});
+  SurvivalPlotOptions plot;
+  plot.title = report.study.branch
+                   ? fmt::format("runs still without a moment, by steps after step {}", report.study.branch->at)
+                   : std::string("runs still without a moment, by step");
+  plot.horizon = point.horizon;
+  plot.width = std::clamp(options.width, 40, 100);
+  plot.colour = options.colour;
+  return plot_survival(series, plot);
+}
+
+std::string key_of(const PointReport& point, const StudyReport& report) {
+  std::string text = fmt::format("steps{} up to {:.0f}; mean to budget: a run without a moment counts as {:.0f}",
+                                 report.study.branch ? fmt::format(" after step {}", report.study.branch->at) : "",
+                                 point.horizon, point.horizon);
+  if (point.target_accuracy)
+    text += fmt::format("; to target: median steps to accuracy {:.3f}, 95% of the baseline's", *point.target_accuracy);
+  return text;
+}
+
+}  // namespace
+
+std::string study_text(const StudyReport& report, const StudyTextOptions& options) {
+  const int width = std::clamp(options.width, 40, 110);
+  const Study& study = report.study;
+  std::string text;
+  if (!study.question.empty()) text += wrapped(study.question, width, "");
+  if (study.branch)
+    text += wrapped(fmt::format("{} of {} runs were {} at step {}; each is continued once for every arm.",
+                                study.seeds.size(), report.runs_looked_at,
+                                study.branch->only == BranchOnly::stuck ? "stuck on the plateau" : "without a moment",
+                                study.branch->at),
+                    width, "");
+  for (const PointReport& point : report.points) {
+    if (!point.point.name.empty()) text += fmt::format("\n{}\n", point.point.name);
+    text += table_of(point, options.colour);
+    text += wrapped(fmt::format(" {}", key_of(point, report)), std::max(width, 100), " ");
+    text += fmt::format("\n{}\n{}", verdicts_of(point, width), plot_of(report, point, options));
+  }
+  return text;
+}
+
+}  // namespace eureka

@@ -1,0 +1,32 @@
+// Kaplan-Meier curves in the terminal: the share of runs that still wait for their moment.
+//
+//   std::vector<SurvivalSeries> series = {{"softmax", &summary.moment.curve}, ...};
+//   fmt::print("{}", plot_survival(series, {.title = "...", .horizon = 2500}));
+//
+// Each curve carries a letter, named below the plot, so that curves are told apart without colour.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stats/kaplan_meier.h"
+
+namespace eureka {
+
+struct SurvivalSeries {
+  std::string name;
+  const std::vector<SurvivalStep>* curve = nullptr;  // must outlive the call only
+};
+
+struct SurvivalPlotOptions {
+  std::string title;
+  double horizon = 1;
+  int width = 76;   // columns of the whole picture; held between 30 and 500
+  int height = 12;  // rows of the plot itself
+  bool colour = false;
+};
+
+// Lines ended by '\n', none wider than options.width.
+std::string plot_survival(const std::vector<SurvivalSeries>& series, const SurvivalPlotOptions& options);
+
+}  // namespace eureka

@@ -1,0 +1,20 @@
+// Says in plain words what the comparison of an arm with its baseline found; negative results too.
+#pragma once
+
+#include <string>
+
+#include "stats/arm_comparison.h"
+
+namespace eureka {
+
+struct Verdict {
+  VerdictKind kind = VerdictKind::baseline;
+  std::string text;
+};
+
+Verdict baseline_verdict(const std::string& name, const ArmSummary& summary, double horizon);
+Verdict arm_verdict(const std::string& name, const ArmSummary& arm, const std::string& baseline_name,
+                    const ArmSummary& baseline, const ArmComparison& comparison, double horizon,
+                    const ComparisonOptions& options);
+
+}  // namespace eureka

@@ -1,0 +1,145 @@
+// What the image tasks share: an image of four tiles, composed on the fly, and an oracle that knows the tiles again. A
+// task of this family says which tiles there are and states its rule once:
+//
+//   class DigitPair final : public TileTask {
+//     void draw(RandomStream& random, Scene& scene, std::span<int> latents) const override;     which tiles, where
+//     int rule(const Scene& scene) const override;                                              the label
+//   };
+//
+// The rule reads drawn scenes (for the label) and recognised ones (for the oracle) alike. A tile's grey image is
+// multiplied by a colour that carries a little noise per channel, cut at three deviations so that no colour turns into
+// another. Streams called "train" see training images, all others test images.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+#include "tasks/task.h"
+#include "tasks/tile_bank.h"
+
+namespace eureka {
+
+enum class ImageData : std::uint8_t { glyphs, mnist };
+constexpr auto enum_names(ImageData) { return std::array{"glyphs", "mnist"}; }
+
+struct TileOptions {
+  ImageData data = ImageData::glyphs;
+  int pool = 1;
+  bool grey = false;
+  bool centre = false;
+  double colour_noise = 0.05;
+  double top_right_probability = 0.5;
+  std::string target_classes = "0123456789";
+
+  template <class V>
+  void visit(V& v) {
+    v("data", data, "glyphs: drawn, a stand-in; mnist: MNIST, Fashion-MNIST and, for objects, CIFAR-10");
+    v("pool", pool, Range{1, 4}, "averages squares of pixels: 2 makes tiles of 14 x 14");
+    v("grey", grey, "one channel, no colours");
+    v("centre", centre, "subtract the mean image of each kind of tile and divide by 0.33");
+    v("colour_noise", colour_noise, Range{0, 0.2}, "standard deviation per tile and channel");
+    v("top_right_probability", top_right_probability, Range{0, 1},
+      "how often the first of the two candidates carries the label");
+    v("target_classes", target_classes, "the target classes in use, as digits; labels count them from 0");
+  }
+};
+
+using Colour = std::array<float, 3>;
+inline constexpr Colour kWhite = {1, 1, 1};
+
+enum Place : std::uint8_t { top_left, top_right, bottom_left, bottom_right };
+inline constexpr std::array kPlaces = {top_left, top_right, bottom_left, bottom_right};
+
+struct Tile {
+  int bank = -1;  // of TileTask's banks; -1: black
+  int class_index = 0;
+  Colour colour = kWhite;
+  TokenRole role = TokenRole::distractor;
+};
+using Scene = std::array<Tile, 4>;  // by Place
+
+enum class TileFamily : std::uint8_t { digits, clothes, objects };
+
+struct BankSpec {
+  TileFamily family;
+  std::vector<int> classes;
+  Colour mean_colour = kWhite;  // of its tiles, for `centre`
+};
+
+class TileTask : public Task {
+ public:
+  TaskShape shape() const override;
+  std::vector<Latent> latents() const override { return latents_; }
+  void sample(const SampleRequest& request, Batch& batch) const override;
+  std::vector<std::int64_t> oracle(const Batch& batch) const override;
+  double plateau_accuracy() const override;
+
+ protected:
+  // `name` seeds the draws. No data set is opened before the first sample. Throws Error(config).
+  TileTask(std::string name, const TileOptions& options, std::vector<BankSpec> banks, int label_count,
+           std::vector<Latent> latents);
+
+  // One scene, drawn so that its first candidate carries the label with top_right_probability.
+  virtual void draw(RandomStream& random, Scene& scene, std::span<int> latents) const = 0;
+  virtual int rule(const Scene& scene) const = 0;
+
+  bool first_counts(RandomStream& random) const { return random.chance(options_.top_right_probability); }
+  const TileOptions& options() const { return options_; }
+
+ private:
+  using Banks = std::vector<std::unique_ptr<TileBank>>;
+
+  const Banks& banks() const;
+  int side() const { return kTileSide / options_.pool; }
+  int channels() const { return options_.grey ? 1 : 3; }
+  Colour noisy(RandomStream& random, const Colour& colour) const;
+  void compose(RandomStream& random, Split split, const Scene& scene, float* image) const;
+  void paint(const TileBank& bank, const Colour& mean_colour, const std::uint8_t* pixels, const Colour& colour,
+             float* tile) const;
+  Tile recognise(const float* tile) const;
+  // Floats of a row of the image, and before the first pixel of a tile.
+  std::size_t row_floats() const { return static_cast<std::size_t>(2 * side() * channels()); }
+  std::size_t first_pixel(Place place) const;
+
+  std::string name_;
+  TileOptions options_;
+  std::vector<BankSpec> specs_;
+  int label_count_;
+  std::vector<Latent> latents_;
+  mutable std::once_flag opened_;
+  mutable Banks banks_;
+};
+
+// "12" -> {1, 2}. Throws Error(config), naming the option, unless all are different digits and there are `at_least`.
+std::vector<int> parse_classes(const std::string& text, const std::string& option, std::size_t at_least = 2);
+
+int draw_class(RandomStream& random, int count);  // uniform in 0 .. count - 1
+// Two classes of `count`, the same one or two different ones.
+std::pair<int, int> draw_pair(RandomStream& random, bool same, int count);
+
+// The colours of the published tasks.
+inline constexpr Colour kBlue = {0, 0, 1}, kRed = {1, 0, 0};
+inline constexpr Colour kBlueOrRed = {0.5F, 0, 0.5F};  // their mean
+inline constexpr std::array<Colour, 2> kTwoColours = {kBlue, kRed};
+inline const Colour& two_colours(int index) { return kTwoColours[static_cast<std::size_t>(index)]; }
+std::span<const Colour> ten_colours();
+std::vector<std::string> ten_colour_names();
+int nearest_colour(const Colour& colour, std::span<const Colour> palette);
+
+// Latents by what they are, so that tasks name them alike.
+Latent intermediate_latent(std::string name, std::vector<std::string> value_names);
+Latent target_latent(std::string name, std::vector<std::string> value_names);
+Latent irrelevant_latent(std::string name, std::vector<std::string> value_names);
+inline const std::vector<std::string> kNoYes = {"no", "yes"};
+std::vector<std::string> place_names();
+inline void set_latents(std::span<int> latents, std::initializer_list<int> values) {
+  std::copy(values.begin(), values.end(), latents.begin());
+}
+// For the classes of a family in use: "3 dress" with the label it makes, digits and objects by their own name.
+std::vector<std::string> class_names(TileFamily family, const std::vector<int>& classes);
+
+// For tasks about colours. Throws Error(config).
+void refuse_grey(const TileOptions& options, const std::string& task);
+
+}  // namespace eureka

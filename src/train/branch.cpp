@@ -1,0 +1,110 @@
+#include "train/branch.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+namespace eureka {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Where a branch comes from, in words that are the same however often it is resumed.
+std::string origin_text(const BranchRequest& request) {
+  Json change = Json::object();
+  for (const auto& [key, entry] : request.change) change[key] = to_toml(entry.value);
+  const Json origin = {{"run", fs::weakly_canonical(request.run).string()}, {"step", request.step}, {"change", change}};
+  return origin.dump(2) + "\n";
+}
+
+struct MergedTensors {
+  std::vector<StateTensor> tensors;
+  std::vector<std::string> fresh;  // not in the checkpoint
+};
+
+// The tensors a fresh model has, with the values of the checkpoint where it has them.
+MergedTensors merged(std::vector<StateTensor> fresh, const std::vector<StateTensor>& saved, const fs::path& run) {
+  std::map<std::string, const StateTensor*> by_name;
+  for (const StateTensor& tensor : saved) by_name[tensor.name] = &tensor;
+  MergedTensors result;
+  for (StateTensor& tensor : fresh) {
+    const auto found = by_name.find(tensor.name);
+    if (found == by_name.end()) {
+      result.fresh.push_back(tensor.name);
+    } else if (found->second->shape != tensor.shape) {
+      throw Error(ErrorKind::config,
+                  fmt::format("the change makes '{}' {} instead of {}", tensor.name, fmt::join(tensor.shape, " x "),
+                              fmt::join(found->second->shape, " x ")),
+                  run.string(), "a branch keeps the shape of the model: begin a new run with eureka train");
+    } else {
+      tensor.values = found->second->values;
+    }
+    result.tensors.push_back(std::move(tensor));
+  }
+  return result;
+}
+
+std::string beginning(const fs::path& file, std::uint64_t bytes) {
+  const std::string text = read_file(file);
+  if (text.size() < bytes)
+    throw Error(ErrorKind::input,
+                fmt::format("is shorter ({} bytes) than its checkpoint knew it ({})", text.size(), bytes),
+                file.string(), "the file was cut: branch from an earlier checkpoint");
+  return text.substr(0, bytes);
+}
+
+void copy_past(const fs::path& run, const LoopState& loop, const fs::path& out) {
+  atomic_write(out / "metrics.jsonl", beginning(run / "metrics.jsonl", loop.metrics_bytes));
+  atomic_write(out / "events.jsonl", beginning(run / "events.jsonl", loop.events_bytes));
+  std::error_code ignored;
+  fs::remove_all(out / "tb", ignored);
+  make_directories(out / "tb");
+  // The writer cuts it back to the checkpoint; a run without one begins a new file.
+  for (const fs::path& file : list_event_files(run / "tb")) replace_file(out / "tb" / file.filename(), read_file(file));
+}
+
+}  // namespace
+
+RunConfig branch_config(const BranchRequest& request, const Catalog& catalog) {
+  const RunConfig config = resolve_config(merge_entries(read_run_config(request.run), request.change), catalog);
+  if (config.train.steps <= request.step)
+    throw Error(ErrorKind::config,
+                fmt::format("a run of {} steps has nothing left to do at step {}", config.train.steps, request.step),
+                request.run.string(), "branch from an earlier checkpoint, or make it longer with --set train.steps=N");
+  return config;
+}
+
+Branch create_branch(const BranchRequest& request, const Catalog& catalog) {
+  Branch branch{branch_config(request, catalog), {}};
+  const fs::path config_file = request.out / "config.toml";
+  if (fs::exists(config_file)) {
+    if (!request.resume)
+      throw Error(ErrorKind::output, "already holds a run", request.out.string(),
+                  fmt::format("continue it with eureka train --out {} --resume, or choose another place with --out DIR",
+                              request.out.string()));
+    if (!fs::exists(request.out / "origin.json") || read_file(request.out / "origin.json") != origin_text(request))
+      throw Error(ErrorKind::output, "holds another run than this branch", request.out.string(),
+                  "choose another place with --out DIR");
+    return branch;
+  }
+  const Checkpoint saved = read_checkpoint(request.run, request.step);
+  const auto task = Registry<Task>::instance().make(branch.config.task.name, branch.config.task.options);
+  const ChosenEngine chosen = make_engine(branch.config.run.engine, engine_config(branch.config, task->shape()));
+  const EngineState fresh = chosen.engine->export_state();
+  MergedTensors model = merged(fresh.model, saved.engine.model, request.run);
+  branch.new_parameters = std::move(model.fresh);
+  Checkpoint start{saved.loop,
+                   {std::move(model.tensors), merged(fresh.optimizer, saved.engine.optimizer, request.run).tensors}};
+
+  make_directories(request.out);
+  const DirectoryLock lock(request.out);
+  copy_past(request.run, start.loop, request.out);
+  write_checkpoint(request.out, start);
+  atomic_write(request.out / "origin.json", origin_text(request));
+  // Last: a directory without a config holds no run yet, so a branch killed before this line is made again.
+  atomic_write(config_file, to_toml(branch.config));
+  return branch;
+}
+
+}  // namespace eureka

@@ -1,0 +1,82 @@
+// eureka data, as a user runs it, in a data directory of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "support/archives.h"
+#include "support/command.h"
+
+namespace eureka {
+namespace {
+
+using testing::HasSubstr;
+
+class DataVerb : public testing::Test {
+ protected:
+  DataVerb() { ::setenv("EUREKA_DATA_DIR", data().c_str(), 1); }
+  ~DataVerb() override { ::unsetenv("EUREKA_DATA_DIR"); }
+
+  fs::path data() const { return directory_.path() / "data"; }
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(directory_.path() / name, std::ios::binary) << content;
+  }
+  void write_idx_files() const {
+    write("train-images-idx3-ubyte", idx_images(30));
+    write("train-labels-idx1-ubyte", idx_labels(30));
+    write("t10k-images-idx3-ubyte.gz", gzip(idx_images(10)));
+    write("t10k-labels-idx1-ubyte", idx_labels(10));
+  }
+  std::string own() const { return directory_.path().string(); }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(DataVerb, GetsListsAndVerifiesOwnFiles) {
+  write_idx_files();
+  const CommandResult got = eureka_command({"data", "get", "mnist", "--from", own()});
+  EXPECT_EQ(got.exit_code, 0) << got.err;
+  EXPECT_EQ(got.out, "mnist: 30 training and 10 test images\n");
+  EXPECT_EQ(eureka_command({"data", "get", "mnist", "--from", own()}).out, "mnist: there already (own files)\n");
+  EXPECT_THAT(eureka_command({"data", "list"}).out, HasSubstr("mnist"));
+  EXPECT_EQ(eureka_command({"data", "verify"}).out, "mnist: good\n");
+
+  std::string bytes = read_file(data() / "mnist.images");
+  bytes.back() = static_cast<char>(~bytes.back());
+  atomic_write(data() / "mnist.images", bytes);
+  const CommandResult damaged = eureka_command({"data", "verify", "mnist"});
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_THAT(damaged.out, HasSubstr("the pixels are damaged"));
+}
+
+TEST_F(DataVerb, WrongFilesGetOneClearMessage) {
+  write_idx_files();
+  write("train-labels-idx1-ubyte", "nonsense");
+  const CommandResult result = eureka_command({"data", "get", "mnist", "--from", own()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("train-labels-idx1-ubyte: wrong magic number"));
+  EXPECT_FALSE(fs::exists(data() / "mnist.images"));
+  EXPECT_EQ(eureka_command({"data", "get", "mnits"}).exit_code, 2);
+}
+
+TEST_F(DataVerb, ATaskWithoutItsDataSaysWhatToDo) {
+  const CommandResult result =
+      eureka_command({"data", "show", "digit-pair", "--set", "task.data=mnist", "--out", own() + "/x.png"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("the data set mnist is not here\n  eureka data get mnist\n"));
+}
+
+TEST_F(DataVerb, ShowsTasksAndDataSetsAsPng) {
+  for (const std::string name : {"digit-pair", "object-pair", "glyph-clothes"}) {
+    const std::string out = own() + "/" + name + ".png";
+    const CommandResult result = eureka_command({"data", "show", name, "--n", "4", "--out", out});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(read_file(out).substr(0, 8), "\x89PNG\r\n\x1a\n");
+  }
+  EXPECT_EQ(eureka_command({"data", "show", "two-step"}).exit_code, 2);
+  EXPECT_THAT(eureka_command({"data", "show", "digit-pear"}).err, HasSubstr("did you mean 'digit-pair'?"));
+}
+
+}  // namespace
+}  // namespace eureka

@@ -1,0 +1,111 @@
+#include "lab/study.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace eureka {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kHead = "[study]\nbase = \"two-step\"\nseeds = 3\n[[arm]]\nname = \"a\"\n[[arm]]\nname = \"b\"\n";
+
+Study read(const std::string& text) { return read_study({text, "s.toml", "s"}); }
+
+std::vector<std::string> point_names(const Study& study) {
+  std::vector<std::string> names;
+  for (const StudyPoint& point : study.points) names.push_back(point.name);
+  return names;
+}
+
+void expect_refused(const std::string& text, const std::string& where, const std::string& what) {
+  try {
+    read(text);
+    ADD_FAILURE() << "accepted: " << text;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    EXPECT_THAT(error.where(), HasSubstr(where)) << error.message();
+    EXPECT_THAT(error.message(), HasSubstr(what));
+  }
+}
+
+TEST(ReadStudy, WithoutAxesHasOnePointWithoutAName) {
+  const Study study = read(kHead);
+  EXPECT_EQ(study.seeds, (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(study.baseline, 0U);
+  EXPECT_EQ(point_names(study), std::vector<std::string>{""});
+}
+
+TEST(ReadStudy, AxesMultiplyOut) {
+  const Study study = read(kHead + "[axes]\ntrain.lr = [0.001, 0.003]\ntask.distractors = [0, 4]\n");
+  EXPECT_EQ(point_names(study),
+            (std::vector<std::string>{"task.distractors=0,train.lr=0.001", "task.distractors=0,train.lr=0.003",
+                                      "task.distractors=4,train.lr=0.001", "task.distractors=4,train.lr=0.003"}));
+}
+
+TEST(ReadStudy, ARangeIsSpacedEvenlyOrByEqualRatios) {
+  const Study even = read(kHead + "[axes]\ntask.noise = { from = 0.1, to = 0.4, points = 4 }\n");
+  EXPECT_EQ(point_names(even),
+            (std::vector<std::string>{"task.noise=0.1", "task.noise=0.2", "task.noise=0.3", "task.noise=0.4"}));
+  const Study ratios = read(kHead + "[axes]\ntrain.lr = { from = 1e-3, to = 8e-3, points = 4, spacing = \"log\" }\n");
+  EXPECT_EQ(point_names(ratios),
+            (std::vector<std::string>{"train.lr=0.001", "train.lr=0.002", "train.lr=0.004", "train.lr=0.008"}));
+}
+
+TEST(ReadStudy, ListedPointsMoveSeveralOptionsTogether) {
+  const Study study = read(kHead +
+                           "[[axes.list]]\ntrain.lr = 0.003\ntrain.steps = 2500\n"
+                           "[[axes.list]]\ntrain.lr = 0.0015\ntrain.steps = 5000\n");
+  EXPECT_EQ(point_names(study),
+            (std::vector<std::string>{"train.lr=0.003,train.steps=2500", "train.lr=0.0015,train.steps=5000"}));
+}
+
+TEST(ReadStudy, WrittenOutReadsBackTheSame) {
+  const Study study = read(
+      "[study]\nquestion = \"is it \\\"so\\\"?\"\nbase = \"two-step\"\nseeds = [4, 2]\nbaseline = \"b\"\nbudget = 700\n"
+      "timeout = 2.5\nset.train.batch = 64\n[[arm]]\nname = \"a\"\nset.attention.scale = { kind = \"learned\" }\n"
+      "[[arm]]\nname = \"b\"\n[axes]\ntrain.lr = [0.001, 3]\n");
+  const std::string text = to_toml(study);
+  const Study again = read_study({text, "study.toml", "other"});
+  EXPECT_EQ(to_toml(again), text);
+  EXPECT_EQ(again.name, "s");
+  EXPECT_EQ(again.question, "is it \"so\"?");
+  EXPECT_EQ(again.baseline, 1U);
+  EXPECT_EQ(again.budget, 700);
+  EXPECT_EQ(again.seeds, (std::vector<std::int64_t>{4, 2}));
+  EXPECT_EQ(point_names(again), point_names(study));
+}
+
+TEST(ReadStudy, SaysWhereAMistakeIs) {
+  expect_refused(kHead + "[axes]\ntrain.lr = []\n", "s.toml", "no values");
+  expect_refused(kHead + "[axes]\ntrain.lr = 0.001\n", "s.toml:9:", "one value only");
+  expect_refused(kHead + "[axes]\ntrain.lr = { from = 1, to = 2 }\n", "s.toml:9:", "needs from, to and points");
+  expect_refused(kHead + "[axes]\ntrain.lr = { from = 0, to = 2, points = 3, spacing = \"log\" }\n",
+                 "s.toml:9:", "above 0");
+  expect_refused(kHead + "[axes]\ntrain.lr = [1, 1]\n", "s.toml:9:", "there twice");
+  expect_refused(kHead + "[axes]\ntask.name = [\"a/b\"]\n", "s.toml:9:", "cannot name a directory");
+  expect_refused("[study]\nbase = \"x\"\nseeds = 2\nbaseline = \"c\"\n[[arm]]\nname = \"a\"\n",
+                 "s.toml:4:", "no arm of this study");
+  expect_refused("[study]\nbase = \"x\"\nseeds = 2\nsedes = 2\n[[arm]]\nname = \"a\"\n",
+                 "s.toml:4:", "did you mean 'seeds'?");
+  expect_refused("[study]\nbase = \"x\"\nseeds = [1, 1]\n[[arm]]\nname = \"a\"\n", "s.toml:3:", "different ones");
+  expect_refused("[study]\nbase = \"x\"\nseeds = 1\n[[arm]]\nnam = \"a\"\n", "s.toml:5:", "did you mean 'name'?");
+  expect_refused("[study]\nbase = \"x\"\nseeds = 1\n[[arm]]\nname = \"a\"\nset.train.lr = [1, 2]\n", "s.toml",
+                 "one value goes here");
+  expect_refused("[study]\nbase = \"x\"\nseeds = \n", "s.toml:3:", "not valid TOML");
+}
+
+TEST(ReadStudy, OfBranchesKnowsWhatExcludesWhat) {
+  const std::string arms = "[[arm]]\nname = \"a\"\n";
+  const Study own = read("[study]\nbase = \"x\"\nseeds = 2\n[branch]\nat = 500\n" + arms);
+  EXPECT_EQ(own.branch->at, 500);
+  EXPECT_EQ(own.branch->only, BranchOnly::stuck);
+  EXPECT_TRUE(read("[branch]\nfrom = \"d\"\nat = 500\nonly = \"waiting\"\n" + arms).seeds.empty());
+  expect_refused("[study]\nbase = \"x\"\n[branch]\nfrom = \"d\"\nat = 5\n" + arms, "s.toml:2:", "exclude each other");
+  expect_refused("[branch]\nfrom = \"d\"\n" + arms, "s.toml", "'branch.at' is missing");
+  expect_refused("[branch]\nfrom = \"d\"\nat = 5\nonly = \"lucky\"\n" + arms, "s.toml:4:", "stuck");
+  expect_refused("[branch]\nfrom = \"d\"\nat = 5\n[axes]\ntrain.lr = [1, 2]\n" + arms, "s.toml", "takes no axes");
+}
+
+}  // namespace
+}  // namespace eureka

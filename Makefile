@@ -44,7 +44,7 @@ asan: deps
 
 bench: build
 	@scripts/install-packages python3-torch
-	build/eureka bench --against-pytorch
+	build/eureka bench --against-pytorch --beside-rule norm_softmax --breakdown --start-up
 	build/eureka_kernels_bench
 	build/eureka_parts_bench
 	build/eureka_data_bench

@@ -37,11 +37,34 @@ struct Operands {
   Buffer a, b, c, slope, bias;
 };
 
+// Memory of several layers, visited in turn: when a layer's turn comes again, the others have pushed it out of the
+// second-level cache, as in a step.
+struct Layers {
+  explicit Layers(std::size_t floats)
+      : size(floats), count(std::max<std::size_t>(1, (1U << 19) / size)), all(count * size) {
+    fill(all);
+  }
+  float* next() { return all.data() + (turn = (turn + 1) % count) * size; }
+
+  std::size_t size, count, turn = 0;
+  Buffer all;
+};
+
 void BM_Multiply(benchmark::State& state) {
   Operands o(state);
   for (auto _ : state)
     multiply({o.rows, o.columns, o.depth}, {o.a.data(), row_stride(o.depth)}, MatrixB::packed(o.b.data(), o.depth),
              {o.c.data(), row_stride(o.columns)});
+  count_flops(state, o.flops());
+}
+
+// The same with weights and results that other layers have pushed out of the second-level cache, as in a step.
+void BM_MultiplyLayers(benchmark::State& state) {
+  Operands o(state);
+  Layers weights(round_up(o.columns) * o.depth), results(o.rows * row_stride(o.columns));
+  for (auto _ : state)
+    multiply({o.rows, o.columns, o.depth}, {o.a.data(), row_stride(o.depth)}, MatrixB::packed(weights.next(), o.depth),
+             {results.next(), row_stride(o.columns)});
   count_flops(state, o.flops());
 }
 
@@ -56,50 +79,52 @@ void BM_MultiplyGelu(benchmark::State& state) {
 // The gradient of weights (columns x depth) from `rows` rows of a batch.
 void BM_WeightGradient(benchmark::State& state) {
   Operands o(state);
-  Buffer gradient(o.columns * round_up(o.depth));
+  Layers gradients(o.columns * round_up(o.depth)), inputs(o.rows * row_stride(o.depth));
   for (auto _ : state)
     multiply_transposed_accumulate({o.columns, o.depth, o.rows}, {o.c.data(), row_stride(o.columns)},
-                                   MatrixB::plain(o.a.data(), row_stride(o.depth)),
-                                   {gradient.data(), round_up(o.depth)});
+                                   MatrixB::plain(inputs.next(), row_stride(o.depth)),
+                                   {gradients.next(), round_up(o.depth)});
   count_flops(state, o.flops());
 }
 
 void shapes(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"rows", "columns", "depth"});
-  const std::vector<std::vector<std::int64_t>> all = {{102, 192, 64}, {102, 128, 64}, {102, 64, 128},  {102, 64, 588},
-                                                      {65, 384, 128}, {65, 128, 256}, {197, 768, 256}, {197, 256, 512},
-                                                      {90, 96, 32},   {90, 64, 32}};
+  const std::vector<std::vector<std::int64_t>> all = {{102, 192, 64},  {102, 128, 64},  {102, 64, 128}, {102, 64, 588},
+                                                      {85, 64, 128},   {85, 192, 64},   {65, 384, 128}, {65, 128, 256},
+                                                      {197, 768, 256}, {197, 256, 512}, {90, 96, 32},   {90, 64, 32}};
   for (const auto& shape : all) bench->Args(shape);
 }
 
 BENCHMARK(BM_Multiply)->Apply(shapes);
+BENCHMARK(BM_MultiplyLayers)->Apply(shapes);
 BENCHMARK(BM_MultiplyGelu)->Apply(shapes);
 BENCHMARK(BM_WeightGradient)->Apply(shapes);
 
 // samples, tokens, heads, head width
-template <bool kBackward>
+template <bool kBackward, RowRuleKind kRule>
 void BM_Attention(benchmark::State& state) {
   const auto at = [&](int i) { return static_cast<std::size_t>(state.range(i)); };
   const AttentionShape shape{at(0), at(1), at(1), at(2), at(3)};
   const std::size_t width = shape.heads * shape.head_width, rows = shape.samples * shape.queries;
   const std::size_t stride = row_stride(3 * width);
-  Buffer qkv(rows * stride), d_qkv(rows * stride), weights(shape.weight_floats()), out(rows * row_stride(width));
+  Buffer qkv(rows * stride), d_qkv(rows * stride), weights(shape.weight_floats()), logits(shape.weight_floats()),
+      out(rows * row_stride(width));
   Buffer scratch(shape.scratch_floats());
   fill(qkv);
   fill(out);
   const std::vector<float> multiples(shape.heads, 1.0F);
-  RowRule row;
+  RowRule row{kRule};
   row.inverse_root_width = 0.25F;
   const HeadRules rule{row, multiples.data()};
   const MatrixA q{qkv.data(), stride}, k{qkv.data() + width, stride}, v{qkv.data() + 2 * width, stride};
-  attention(shape, rule, q, k, v, weights.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
+  attention(shape, rule, q, k, v, logits.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
   for (auto _ : state) {
     if (kBackward)
-      attention_backward(shape, rule, q, k, v, weights.data(), weights.data(), {out.data(), row_stride(width)},
+      attention_backward(shape, rule, q, k, v, logits.data(), weights.data(), {out.data(), row_stride(width)},
                          {d_qkv.data(), stride}, {d_qkv.data() + width, stride}, {d_qkv.data() + 2 * width, stride},
                          nullptr, scratch.data());
     else
-      attention(shape, rule, q, k, v, weights.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
+      attention(shape, rule, q, k, v, logits.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
   }
   count_flops(state, (kBackward ? 8.0 : 4.0) * static_cast<double>(rows * shape.keys * width));
 }
@@ -109,19 +134,43 @@ void attention_shapes(benchmark::internal::Benchmark* bench) {
   bench->Args({6, 17, 4, 16})->Args({1, 65, 4, 32})->Args({1, 197, 4, 64})->Args({18, 5, 2, 16});
 }
 
-BENCHMARK(BM_Attention<false>)->Apply(attention_shapes);
-BENCHMARK(BM_Attention<true>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<false, RowRuleKind::softmax>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<true, RowRuleKind::softmax>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<false, RowRuleKind::norm_softmax>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<true, RowRuleKind::norm_softmax>)->Apply(attention_shapes);
 
+template <bool kBackward>
 void BM_LayerNorm(benchmark::State& state) {
   const auto rows = static_cast<std::size_t>(state.range(0)), width = static_cast<std::size_t>(state.range(1));
-  Buffer x(rows * row_stride(width)), y(rows * row_stride(width)), gain(round_up(width)), mean(rows), scale(rows);
+  const std::size_t stride = row_stride(width);
+  const NormShape shape{rows, width, 1e-6F};
+  Buffer x(rows * stride), y(rows * stride), gain(round_up(width)), mean(rows), scale(rows);
+  Buffer dx(rows * stride), d_gain(round_up(width)), d_bias(round_up(width));
   fill(x);
-  for (auto _ : state)
-    layer_norm({rows, width, 1e-6F}, x.data(), row_stride(width), gain.data(), gain.data(), y.data(), row_stride(width),
-               mean.data(), scale.data());
+  fill(y);
+  for (auto _ : state) {
+    if (kBackward)
+      layer_norm_backward(shape, x.data(), stride, gain.data(), mean.data(), scale.data(), y.data(), stride, dx.data(),
+                          dx.data(), stride, d_gain.data(), d_bias.data());
+    else
+      layer_norm(shape, x.data(), stride, gain.data(), gain.data(), y.data(), stride, mean.data(), scale.data());
+  }
   state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1));
 }
-BENCHMARK(BM_LayerNorm)->Args({102, 64})->Args({197, 256});
+BENCHMARK(BM_LayerNorm<false>)->Args({102, 64})->Args({197, 256});
+BENCHMARK(BM_LayerNorm<true>)->Args({102, 64})->Args({197, 256});
+
+// One weight matrix, both ways, as before every step.
+void BM_Pack(benchmark::State& state) {
+  const auto rows = static_cast<std::size_t>(state.range(0)), columns = static_cast<std::size_t>(state.range(1));
+  Buffer w(rows * round_up(columns)), forward(round_up(rows) * columns), back(rows * round_up(columns));
+  for (auto _ : state) {
+    pack_transposed(w.data(), rows, columns, round_up(columns), forward.data());
+    pack(w.data(), rows, columns, round_up(columns), 0, rows, back.data());
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1));
+}
+BENCHMARK(BM_Pack)->Args({128, 64})->Args({64, 588})->Args({768, 256});
 
 void BM_Peak(benchmark::State& state) {
   double best = 0;

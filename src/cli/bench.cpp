@@ -1,115 +1,36 @@
 // eureka bench: how fast is a training step here, and against stock PyTorch?
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
+#include <cstdlib>
 #include <optional>
 
-#include "base/embedded.h"
 #include "base/error.h"
-#include "cli/bench_cases.h"
+#include "cli/bench_processes.h"
+#include "cli/bench_profile.h"
 #include "cli/cli.h"
 #include "engine/choose_engine.h"
-#include "engine/transformer_layout.h"
 #include "kernels/gemm.h"
 #include "report/table.h"
 
 namespace eureka::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct BenchArguments {
   std::vector<std::string> names;
   bool against_pytorch = false;
+  bool pytorch_tokens = false;
   bool json = false;
+  bool breakdown = false;
+  bool memory = false;
+  bool start_up = false;
+  bool only_memory = false;  // what the process of one case's memory is asked for
   double seconds = 2;
   int threads = 1;
   std::string rule = "softmax";
-};
-
-// Wall-clock times of single steps, and the processor time of all of them together: a busy neighbour stretches the
-// first and hardly the second.
-struct Times {
-  std::vector<double> ms;
-  double cpu_ms = 0;
-
-  double cpu() const { return cpu_ms / static_cast<double>(ms.size()); }
-  double best() const { return *std::min_element(ms.begin(), ms.end()); }
-  double median() const {
-    std::vector<double> sorted = ms;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[sorted.size() / 2];
-  }
-};
-
-// Stock PyTorch in a process of its own, doing the same work on request.
-class PyTorch {
- public:
-  PyTorch() {
-    int requests[2], answers[2];
-    if (::pipe(requests) != 0 || ::pipe(answers) != 0) throw Error(ErrorKind::failed, "cannot make a pipe");
-    child_ = ::fork();
-    if (child_ == 0) {
-      ::dup2(requests[0], STDIN_FILENO);
-      ::dup2(answers[1], STDOUT_FILENO);
-      for (const int end : {requests[0], requests[1], answers[0], answers[1]}) ::close(end);
-      const std::string script(pytorch::files()[0].text);
-      // Debian's own Python, which Debian's python3-torch belongs to, before any other on the path.
-      ::execl("/usr/bin/python3", "python3", "-c", script.c_str(), nullptr);
-      ::execlp("python3", "python3", "-c", script.c_str(), nullptr);
-      ::_exit(127);
-    }
-    ::close(requests[0]);
-    ::close(answers[1]);
-    to_ = ::fdopen(requests[1], "w");
-    from_ = ::fdopen(answers[0], "r");
-  }
-  PyTorch(const PyTorch&) = delete;
-  PyTorch& operator=(const PyTorch&) = delete;
-  ~PyTorch() {
-    std::fclose(to_);
-    std::fclose(from_);
-    ::waitpid(child_, nullptr, 0);
-  }
-
-  void make(const BenchCase& one) {
-    TransformerOptions options;
-    assign(options, one.config.model_options);
-    ask({{"make",
-          {{"tokens", one.config.shape.tokens},
-           {"dimension", one.config.shape.dimension},
-           {"classes", one.config.shape.classes},
-           {"width", options.width},
-           {"hidden", options.mlp_width()},
-           {"heads", options.heads},
-           {"depth", options.depth},
-           {"batch", one.batch}}}});
-  }
-  void steps(std::size_t count, Times& times) {
-    const Json answer = ask({{"steps", count}});
-    for (const Json& ms : answer.at("ms")) times.ms.push_back(ms.get<double>());
-    times.cpu_ms += answer.at("cpu_ms").get<double>();
-  }
-
- private:
-  Json ask(const Json& request) {
-    fmt::print(to_, "{}\n", request.dump());
-    std::fflush(to_);
-    std::string line;
-    for (int c = std::fgetc(from_); c != EOF && c != '\n'; c = std::fgetc(from_)) line.push_back(static_cast<char>(c));
-    if (line.empty())
-      throw Error(ErrorKind::failed, "PyTorch gave no answer", "python3", "apt-get install python3-torch");
-    return Json::parse(line);
-  }
-
-  pid_t child_ = -1;
-  std::FILE* to_ = nullptr;
-  std::FILE* from_ = nullptr;
+  std::string beside_rule;
 };
 
 double process_cpu_ms() {
@@ -118,61 +39,142 @@ double process_cpu_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-void run_steps(Engine& engine, const Batch& batch, std::size_t count, std::int64_t& step, Times& times) {
-  const double cpu_before = process_cpu_ms();
-  for (std::size_t i = 0; i < count; ++i, ++step) {
-    const auto start = std::chrono::steady_clock::now();
-    engine.train_step(batch, {.step = step, .lr = 1e-4});
-    times.ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+// One engine at work on a case.
+class Worker {
+ public:
+  Worker(const EngineConfig& config, const Batch& batch)
+      : batch_(batch), engine_(make_engine(EngineChoice::automatic, config).engine) {
+    steps(2, warm_up_);
   }
-  times.cpu_ms += process_cpu_ms() - cpu_before;
+  void steps(std::size_t count) { steps(count, times); }
+  // How many steps take about this long.
+  std::size_t steps_in(double ms) const { return static_cast<std::size_t>(std::clamp(ms / warm_up_.best(), 1.0, 1e4)); }
+  std::string engine() const { return engine_->name(); }
+
+  StepTimes times;
+
+ private:
+  void steps(std::size_t count, StepTimes& to) {
+    const double cpu_before = process_cpu_ms();
+    for (std::size_t i = 0; i < count; ++i, ++step_) {
+      const auto start = std::chrono::steady_clock::now();
+      engine_->train_step(batch_, {.step = step_, .lr = 1e-4});
+      to.ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    }
+    to.cpu_ms += process_cpu_ms() - cpu_before;
+  }
+
+  const Batch& batch_;
+  std::unique_ptr<Engine> engine_;
+  std::int64_t step_ = 0;
+  StepTimes warm_up_;
+};
+
+// The same case done in another way, turn and turn about.
+struct Beside {
+  std::string what;
+  Worker worker;
+};
+
+void use_rule(EngineConfig& config, const std::string& rule) {
+  if (config.rule == rule) return;
+  config.rule = rule;
+  config.rule_options.clear();
 }
 
-Json measure(const BenchCase& one, const BenchArguments& arguments, PyTorch* pytorch) {
-  const ChosenEngine chosen = make_engine(EngineChoice::automatic, one.config);
+// The breakdown is of one thread: the others do the same.
+Json breakdown(BenchCase one, const Batch& batch, double seconds) {
+  one.config.threads = 1;
+  Worker worker(one.config, batch);
+  StepProfile profile;
+  profile.sample([&] { worker.steps(worker.steps_in(seconds * 1e3)); });
+  Json shares;
+  for (const auto& [part, share] : profile.shares()) shares[part] = share;
+  return shares;
+}
+
+double peak_mb_of_step(const BenchCase& one, const BenchArguments& arguments) {
+  return std::stod(output_of_self(
+      {"bench", one.name, "--only-memory", "--threads", std::to_string(arguments.threads), "--rule", arguments.rule}));
+}
+
+Json measure(const BenchCase& one, const BenchArguments& arguments) {
   const Batch batch = bench_batch(one);
-  std::int64_t step = 0;
-  Times warm_up, ours, theirs;
-  run_steps(*chosen.engine, batch, 2, step, warm_up);
-  if (pytorch != nullptr) {
-    Times ignored;
-    pytorch->make(one);
+  Worker ours(one.config, batch);
+  std::vector<Beside> others;
+  const auto add = [&](const std::string& what, const auto& change) {
+    EngineConfig config = one.config;
+    change(config);
+    others.push_back({what, Worker(config, batch)});
+  };
+  if (arguments.threads > 1) add("1 thread", [](EngineConfig& config) { config.threads = 1; });
+  if (!arguments.beside_rule.empty())
+    add(arguments.beside_rule, [&](EngineConfig& config) { use_rule(config, arguments.beside_rule); });
+  std::optional<PyTorch> pytorch;
+  StepTimes theirs;
+  if (arguments.against_pytorch) {
+    StepTimes ignored;
+    pytorch.emplace(one, arguments.pytorch_tokens);
     pytorch->steps(2, ignored);
   }
   double peak = 0;
-  // Turn and turn about, so that a busy neighbour slows both alike.
+  // Turn and turn about, so that a busy neighbour slows all alike.
   constexpr int kRounds = 8;
-  const double round_ms = arguments.seconds * 1e3 / kRounds;
-  const auto count = static_cast<std::size_t>(std::clamp(round_ms / warm_up.best(), 1.0, 1000.0));
+  const std::size_t count = ours.steps_in(arguments.seconds * 1e3 / kRounds);
   for (int round = 0; round < kRounds; ++round) {
     peak = std::max(peak, measured_peak_flops());
-    run_steps(*chosen.engine, batch, count, step, ours);
-    if (pytorch != nullptr) pytorch->steps(std::max<std::size_t>(1, count / 3), theirs);
+    ours.steps(count);
+    for (Beside& other : others) other.worker.steps(count);
+    if (pytorch) pytorch->steps(std::max<std::size_t>(1, count / 3), theirs);
   }
-  const double flops = full_flops(one);
-  const double rate = flops / ours.best() * 1e3;
+  const StepTimes& times = ours.times;
+  const double rate = full_flops(one) / times.best() * 1e3;
   Json result{{"name", one.name},
-              {"engine", chosen.engine->name()},
+              {"engine", ours.engine()},
+              {"rule", one.config.rule},
               {"batch", one.batch},
-              {"best_ms", ours.best()},
-              {"median_ms", ours.median()},
-              {"cpu_ms", ours.cpu()},
-              {"samples_per_second", static_cast<double>(one.batch) / ours.best() * 1e3},
+              {"steps", times.ms.size()},
+              {"best_ms", times.best()},
+              {"median_ms", times.median()},
+              {"cpu_ms", times.cpu()},
+              {"samples_per_second", static_cast<double>(one.batch) / times.best() * 1e3},
               {"gflops", rate * 1e-9},
               {"peak_gflops", peak * 1e-9 * arguments.threads},
               {"share_of_peak", rate / (peak * arguments.threads)}};
-  if (pytorch != nullptr) {
+  for (const Beside& other : others) {
+    const StepTimes& t = other.worker.times;
+    result["beside"].push_back({{"what", other.what},
+                                {"best_ms", t.best()},
+                                {"median_ms", t.median()},
+                                {"ratio_best", t.best() / times.best()},
+                                {"ratio_median", t.median() / times.median()}});
+  }
+  if (pytorch) {
+    result["pytorch_input"] = one.plan().patch > 0 && !arguments.pytorch_tokens ? "images" : "tokens";
     result["pytorch_best_ms"] = theirs.best();
     result["pytorch_median_ms"] = theirs.median();
     result["pytorch_cpu_ms"] = theirs.cpu();
-    result["ratio_cpu"] = theirs.cpu() / ours.cpu();
-    result["ratio_best"] = theirs.best() / ours.best();
-    result["ratio_median"] = theirs.median() / ours.median();
+    result["ratio_best"] = theirs.best() / times.best();
+    result["ratio_median"] = theirs.median() / times.median();
+    result["ratio_cpu"] = theirs.cpu() / times.cpu();
+    result["pytorch_peak_mb"] = pytorch->peak_mb();
   }
+  if (arguments.memory || pytorch) result["peak_mb"] = peak_mb_of_step(one, arguments);
+  if (arguments.breakdown) result["breakdown"] = breakdown(one, batch, arguments.seconds);
   return result;
 }
 
-void print_table(const Json& results, bool with_pytorch) {
+// Prints what a few steps of the case need beyond what the process held before.
+int print_memory(const BenchCase& one) {
+  const double before = peak_memory_mb();
+  const Batch batch = bench_batch(one);
+  Worker worker(one.config, batch);
+  worker.steps(1);
+  fmt::print("{}\n", peak_memory_mb() - before);
+  return kOk;
+}
+
+void print_steps(const Json& results, bool with_pytorch) {
   std::vector<TableColumn> columns = {{"case", Align::left},
                                       {"engine", Align::left},
                                       {"ms/step"},
@@ -185,52 +187,105 @@ void print_table(const Json& results, bool with_pytorch) {
     columns.insert(columns.end(), {{"PyTorch ms"}, {"median"}, {"cpu"}, {"ratio"}, {"of medians"}, {"of cpu"}});
   TextTable table(std::move(columns));
   for (const Json& r : results) {
-    const auto number = [&](const char* key) { return r.at(key).get<double>(); };
+    const auto number = [&](const char* key, const char* format) {
+      return fmt::format(fmt::runtime(format), r.at(key).get<double>());
+    };
     std::vector<std::string> cells = {r.at("name"),
                                       r.at("engine"),
-                                      fmt::format("{:.2f}", number("best_ms")),
-                                      fmt::format("{:.2f}", number("median_ms")),
-                                      fmt::format("{:.2f}", number("cpu_ms")),
-                                      fmt::format("{:.0f}", number("samples_per_second")),
-                                      fmt::format("{:.1f}", number("gflops")),
-                                      fmt::format("{:.0f}%", 100 * number("share_of_peak"))};
+                                      number("best_ms", "{:.2f}"),
+                                      number("median_ms", "{:.2f}"),
+                                      number("cpu_ms", "{:.2f}"),
+                                      number("samples_per_second", "{:.0f}"),
+                                      number("gflops", "{:.1f}"),
+                                      fmt::format("{:.0f}%", 100 * r.at("share_of_peak").get<double>())};
     if (with_pytorch) {
-      cells.push_back(fmt::format("{:.2f}", number("pytorch_best_ms")));
-      cells.push_back(fmt::format("{:.2f}", number("pytorch_median_ms")));
-      cells.push_back(fmt::format("{:.2f}", number("pytorch_cpu_ms")));
-      for (const char* ratio : {"ratio_best", "ratio_median", "ratio_cpu"})
-        cells.push_back(fmt::format("{:.2f}x", number(ratio)));
+      for (const char* key : {"pytorch_best_ms", "pytorch_median_ms", "pytorch_cpu_ms"})
+        cells.push_back(number(key, "{:.2f}"));
+      for (const char* key : {"ratio_best", "ratio_median", "ratio_cpu"}) cells.push_back(number(key, "{:.2f}x"));
     }
     table.add_row(std::move(cells));
   }
   fmt::print("{}", table.str());
 }
 
-int bench(const BenchArguments& arguments) {
-  std::optional<PyTorch> pytorch;
-  if (arguments.against_pytorch) pytorch.emplace();
-  Json results = Json::array();
+void print_memory_table(const Json& results) {
+  TextTable table({{"peak memory", Align::left}, {"MB"}, {"PyTorch MB"}});
+  for (const Json& r : results)
+    if (r.contains("peak_mb"))
+      table.add_row(
+          {r.at("name"), fmt::format("{:.1f}", r.at("peak_mb").get<double>()),
+           r.contains("pytorch_peak_mb") ? fmt::format("{:.1f}", r.at("pytorch_peak_mb").get<double>()) : ""});
+  fmt::print("\n{}", table.str());
+}
+
+void print_beside(const Json& results) {
+  TextTable table({{"case", Align::left}, {"beside", Align::left}, {"ms/step"}, {"median"}, {"ratio"}, {"of medians"}});
+  for (const Json& r : results)
+    for (const Json& other : r.at("beside"))
+      table.add_row({r.at("name"), other.at("what"), fmt::format("{:.2f}", other.at("best_ms").get<double>()),
+                     fmt::format("{:.2f}", other.at("median_ms").get<double>()),
+                     fmt::format("{:.3f}x", other.at("ratio_best").get<double>()),
+                     fmt::format("{:.3f}x", other.at("ratio_median").get<double>())});
+  fmt::print("\n{}", table.str());
+}
+
+void print_breakdown(const Json& results) {
+  std::vector<TableColumn> columns = {{"share of a step", Align::left}};
+  for (const auto& [part, share] : results.front().at("breakdown").items()) columns.push_back({part});
+  TextTable table(std::move(columns));
+  for (const Json& r : results) {
+    std::vector<std::string> cells = {r.at("name")};
+    for (const Json& share : r.at("breakdown")) cells.push_back(fmt::format("{:.1f}%", 100 * share.get<double>()));
+    table.add_row(std::move(cells));
+  }
+  fmt::print("\n{}", table.str());
+}
+
+void print_report(const Json& report, const BenchArguments& arguments) {
+  const Json& results = report.at("cases");
+  print_steps(results, arguments.against_pytorch);
+  if (results.empty()) return;
+  if (results.front().contains("peak_mb")) print_memory_table(results);
+  if (results.front().contains("beside")) print_beside(results);
+  if (arguments.breakdown) print_breakdown(results);
+  if (arguments.start_up)
+    fmt::print("\nA training run of one step takes {:.3f} s, from the start of the process to its end.\n",
+               report.at("one_step_run_seconds").get<double>());
+}
+
+// The cases asked for, all if none are named, with the threads and the rule asked for.
+std::vector<BenchCase> chosen_cases(const BenchArguments& arguments) {
+  std::vector<BenchCase> chosen;
   std::vector<std::string> known;
+  const auto& names = arguments.names;
   for (BenchCase& one : bench_cases()) {
     known.push_back(one.name);
-    const auto& names = arguments.names;
     if (!names.empty() && std::find(names.begin(), names.end(), one.name) == names.end()) continue;
     one.config.threads = arguments.threads;
-    if (one.config.rule != arguments.rule) {
-      one.config.rule = arguments.rule;
-      one.config.rule_options.clear();
-    }
-    results.push_back(measure(one, arguments, pytorch ? &*pytorch : nullptr));
+    use_rule(one.config, arguments.rule);
+    chosen.push_back(std::move(one));
   }
-  for (const std::string& name : arguments.names)
+  for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw Error(ErrorKind::usage, fmt::format("there is no bench case '{}'", name), {}, did_you_mean(name, known));
+  return chosen;
+}
+
+int bench(const BenchArguments& arguments) {
+  const std::vector<BenchCase> cases = chosen_cases(arguments);
+  if (arguments.only_memory) return print_memory(cases.front());
+  double load = 0;
+  ::getloadavg(&load, 1);
+  Json report{{"instruction_set", instruction_set()},
+              {"threads", arguments.threads},
+              {"load_before", load},
+              {"cases", Json::array()}};
+  for (const BenchCase& one : cases) report["cases"].push_back(measure(one, arguments));
+  if (arguments.start_up) report["one_step_run_seconds"] = one_step_run_seconds();
   if (arguments.json)
-    fmt::print(
-        "{}\n",
-        Json{{"instruction_set", instruction_set()}, {"threads", arguments.threads}, {"cases", results}}.dump(2));
+    fmt::print("{}\n", report.dump(2));
   else
-    print_table(results, arguments.against_pytorch);
+    print_report(report, arguments);
   return kOk;
 }
 
@@ -241,11 +296,19 @@ void add_bench(CLI::App& app, Action& chosen) {
   auto arguments = std::make_shared<BenchArguments>();
   verb->add_option("cases", arguments->names, "tiny, lab, mid, paper or presets; all when left out");
   verb->add_flag("--against-pytorch", arguments->against_pytorch,
-                 "the same work in python3-torch, turn and turn about");
+                 "the same work in python3-torch, turn and turn about, and the memory of both");
+  verb->add_flag("--pytorch-tokens", arguments->pytorch_tokens,
+                 "PyTorch gets patches as tokens instead of images to cut up with a convolution");
   verb->add_option("--seconds", arguments->seconds, "of our own steps per case")->check(CLI::PositiveNumber);
-  verb->add_option("--threads", arguments->threads, "CPU threads of a step")->check(CLI::PositiveNumber);
+  verb->add_option("--threads", arguments->threads, "CPU threads of a step; above 1 with one thread beside it")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--rule", arguments->rule, "attention rule (PyTorch always does softmax)");
+  verb->add_option("--beside-rule", arguments->beside_rule, "another attention rule, turn and turn about");
+  verb->add_flag("--breakdown", arguments->breakdown, "which part of a step takes how much of it");
+  verb->add_flag("--memory", arguments->memory, "peak memory of a step, in a process of its own");
+  verb->add_flag("--start-up", arguments->start_up, "how long a training run of one step takes");
   verb->add_flag("--json", arguments->json, "machine-readable");
+  verb->add_flag("--only-memory", arguments->only_memory)->group("");
   verb->callback([=, &chosen] { chosen = [=] { return bench(*arguments); }; });
 }
 

@@ -2,18 +2,19 @@
 
 #include "base/random.h"
 #include "cli/cli.h"
-#include "engine/transformer_layout.h"
 #include "lab/presets.h"
 #include "train/config.h"
 
 namespace eureka::cli {
 namespace {
 
-// Square images of 56 x 56 x 3 cut into patches; a patch is a token.
-BenchCase image_case(const char* name, int patches, int patch_values, int width, int heads, int depth, int batch) {
+// Images of 56 x 56 x 3, cut into square patches by the model.
+BenchCase image_case(const char* name, int patch, int width, int heads, int depth, int batch) {
   BenchCase one{name, batch, {}};
-  one.config.shape = {.tokens = patches, .dimension = patch_values, .classes = 10};
-  one.config.model_options = {{"width", std::int64_t{width}},
+  one.config.model = "vit";
+  one.config.shape = {.classes = 10, .image = {56, 56, 3}};
+  one.config.model_options = {{"patch", std::int64_t{patch}},
+                              {"width", std::int64_t{width}},
                               {"heads", std::int64_t{heads}},
                               {"depth", std::int64_t{depth}},
                               {"mlp_ratio", 2.0}};
@@ -24,15 +25,20 @@ BenchCase image_case(const char* name, int patches, int patch_values, int width,
 
 }  // namespace
 
+TransformerPlan BenchCase::plan() const {
+  return plan_transformer(transformer_kind(config.model).value(), config.model_options, config.shape);
+}
+
 std::vector<BenchCase> bench_cases() {
-  std::vector<BenchCase> cases = {image_case("tiny", 16, 588, 32, 2, 4, 128), image_case("lab", 16, 588, 64, 4, 4, 128),
-                                  image_case("mid", 64, 147, 128, 4, 4, 128),
-                                  image_case("paper", 196, 48, 256, 4, 7, 32)};
+  std::vector<BenchCase> cases = {image_case("tiny", 14, 32, 2, 4, 128), image_case("lab", 14, 64, 4, 4, 128),
+                                  image_case("mid", 7, 128, 4, 4, 128), image_case("paper", 4, 256, 4, 7, 32)};
   for (const PresetInfo& preset : list_presets()) {
     if (preset.is_study) continue;
     const ConfigSource source = find_config(preset.name);
     const RunConfig config = resolve_config(read_toml(source.text, source.file_name), catalog());
-    if (config.model.name != "transformer") continue;
+    // Encoders only: the same work in PyTorch is written for those.
+    const auto kind = transformer_kind(config.model.name);
+    if (!kind || *kind == TransformerKind::decoder) continue;
     const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
     cases.push_back({preset.name, config.train.batch, engine_config(config, task->shape())});
   }
@@ -40,16 +46,16 @@ std::vector<BenchCase> bench_cases() {
 }
 
 double full_flops(const BenchCase& one) {
-  TransformerOptions options;
-  assign(options, one.config.model_options);
-  const auto tokens = static_cast<double>(one.config.shape.tokens + 1);
-  const auto width = static_cast<double>(options.width), hidden = static_cast<double>(options.mlp_width());
-  const double embedding = static_cast<double>(one.config.shape.tokens * one.config.shape.dimension) * width;
+  const TransformerPlan plan = one.plan();
+  const auto tokens = static_cast<double>(plan.tokens()), width = static_cast<double>(plan.options.width);
+  const auto hidden = static_cast<double>(plan.options.mlp_width());
+  const double embedding = static_cast<double>(plan.given * plan.dimension) * width;
   const double projections = tokens * width * (4 * width + 2 * hidden);
   const double attention = 2 * tokens * tokens * width;
-  const double head = width * static_cast<double>(one.config.shape.classes);
+  const double head = width * static_cast<double>(plan.shape.classes);
   // The way back costs twice the way there; the embedding needs no gradient by its inputs.
-  return 2 * static_cast<double>(one.batch) * (3 * (options.depth * (projections + attention) + head) + 2 * embedding);
+  return 2 * static_cast<double>(one.batch) *
+         (3 * (plan.options.depth * (projections + attention) + head) + 2 * embedding);
 }
 
 Batch bench_batch(const BenchCase& one) {

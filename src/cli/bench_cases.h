@@ -1,10 +1,11 @@
-// What `eureka bench` measures: models of fixed sizes, and the shipped presets.
+// What `eureka bench` measures: models of fixed sizes on images, and the shipped presets.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/transformer_layout.h"
 
 namespace eureka::cli {
 
@@ -12,6 +13,8 @@ struct BenchCase {
   std::string name;
   std::int64_t batch = 128;
   EngineConfig config;
+
+  TransformerPlan plan() const;
 };
 
 std::vector<BenchCase> bench_cases();

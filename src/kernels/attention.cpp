@@ -6,52 +6,24 @@
 #define HWY_TARGET_INCLUDE "kernels/attention.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.
-#include "kernels/attention_rows-inl.h"
+#include "kernels/attention_blocks-inl.h"
 #include "kernels/gemm-inl.h"
+#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
 namespace {
-
-// to (columns x rows) = from^T; zeros behind the rows up to whole vectors.
-HWY_INLINE void transpose(MatrixA from, std::size_t rows, std::size_t columns, float* HWY_RESTRICT to,
-                          std::size_t to_stride) {
-  const std::size_t padded = (rows + kLanes - 1) / kLanes * kLanes;
-  std::size_t row = 0;
-#if HWY_TARGET != HWY_SCALAR
-  // Squares of four by four in registers.
-  const hn::Full128<float> d;
-  const hn::Full128<double> d2;
-  for (; row + 4 <= rows && columns % 4 == 0; row += 4) {
-    const float* r = from.data + row * from.stride;
-    for (std::size_t c = 0; c < columns; c += 4) {
-      const auto r0 = hn::LoadU(d, r + c), r1 = hn::LoadU(d, r + from.stride + c);
-      const auto r2 = hn::LoadU(d, r + 2 * from.stride + c), r3 = hn::LoadU(d, r + 3 * from.stride + c);
-      const auto low01 = hn::BitCast(d2, hn::InterleaveLower(d, r0, r1));
-      const auto low23 = hn::BitCast(d2, hn::InterleaveLower(d, r2, r3));
-      const auto high01 = hn::BitCast(d2, hn::InterleaveUpper(d, r0, r1));
-      const auto high23 = hn::BitCast(d2, hn::InterleaveUpper(d, r2, r3));
-      float* t = to + c * to_stride + row;
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, low01, low23)), d, t);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, low01, low23)), d, t + to_stride);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, high01, high23)), d, t + 2 * to_stride);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, high01, high23)), d, t + 3 * to_stride);
-    }
-  }
-#endif
-  for (; row < padded; ++row)
-    for (std::size_t c = 0; c < columns; ++c)
-      to[c * to_stride + row] = row < rows ? from.data[row * from.stride + c] : 0.0F;
-}
 
 // c = x y^T per head: through a transposed copy of y, or row by row when x has few rows.
 HWY_INLINE void query_key_products(std::size_t queries, std::size_t keys, std::size_t width, MatrixA x, MatrixA y,
                                    float* c, std::size_t c_stride, float* scratch) {
   if (queries < 3) return row_products(queries, keys, width, x, y, c, c_stride);
   const std::size_t stride = row_stride(keys);
-  transpose(y, keys, width, scratch, stride);
+  transpose(y, keys, width, scratch, stride, kLanes);
   product<false>({queries, keys, width}, x, MatrixB::plain(scratch, stride), Store{c, c_stride});
 }
+
+HWY_INLINE MatrixB plain(MatrixA x) { return MatrixB::plain(x.data, x.stride); }
 
 HWY_INLINE MatrixA part(MatrixA x, std::size_t row, std::size_t column) {
   return {x.data + row * x.stride + column, x.stride};
@@ -73,26 +45,101 @@ HWY_INLINE void clear_behind(const AttentionRow& row, std::size_t keys, float* v
   if (row.keys < keys) std::memset(values + row.keys, 0, (keys - row.keys) * sizeof(float));
 }
 
+// Rows of all heads of all samples lie behind each other, `stride` floats apart: unit after unit, a unit being one head
+// of one sample. Where every query sees every key, rows of several units are worked on side by side.
+struct Units {
+  Units(const AttentionShape& s, const HeadRules& r) : shape(s), rule(r), count(s.samples * s.heads) {
+    side_by_side = !r.mask.causal && r.mask.visible == nullptr;
+    bool same_multiples = true;
+    for (std::size_t head = 1; head < s.heads; ++head) same_multiples &= r.multiples[head] == r.multiples[0];
+    at_once = side_by_side && same_multiples ? s.units_at_once() : 1;
+  }
+  std::size_t sample(std::size_t unit) const { return unit / shape.heads; }
+  std::size_t head(std::size_t unit) const { return unit % shape.heads; }
+  std::size_t row(std::size_t unit) const { return unit * shape.queries * shape.weight_stride(); }
+  // Row and column of a unit's own part in a matrix with `per_sample` rows per sample.
+  MatrixA part(MatrixA x, std::size_t per_sample, std::size_t unit) const {
+    return {x.data + sample(unit) * per_sample * x.stride + head(unit) * shape.head_width, x.stride};
+  }
+  StoreExactly store(MatrixC x, std::size_t per_sample, std::size_t unit) const {
+    return {x.data + sample(unit) * per_sample * x.stride + head(unit) * shape.head_width, x.stride, shape.head_width};
+  }
+  RowBlock block(std::size_t unit, const float* logits, float* weights) const {
+    return {logits + row(unit), weights + row(unit), shape.weight_stride(), shape.keys, rule.multiples[head(unit)]};
+  }
+
+  const AttentionShape& shape;
+  const HeadRules& rule;
+  std::size_t count, at_once;
+  bool side_by_side;
+};
+
+template <class Rule>
+HWY_INLINE void weights_of(const Units& units, std::size_t first, std::size_t last, const float* logits,
+                           float* weights) {
+  const HeadRules& rule = units.rule;
+  if constexpr (has_block<Rule>) {
+    if (units.side_by_side) {
+      const RowBlock block = units.block(first, logits, weights);
+      for_blocks_of_rows((last - first) * units.shape.queries, [&](std::size_t row, auto count) HWY_ATTR {
+        BlockOf<Rule>::template weights<decltype(count)::value>(rule.row, block.from(row));
+      });
+      return;
+    }
+  }
+  for (std::size_t unit = first; unit < last; ++unit)
+    for (std::size_t i = 0; i < units.shape.queries; ++i) {
+      const std::size_t at = units.row(unit) + i * units.shape.weight_stride();
+      const AttentionRow row =
+          row_of(rule, units.sample(unit), units.head(unit), i, units.shape.keys, logits + at, weights + at);
+      Rule::weights(rule.row, row);
+      clear_behind(row, units.shape.keys, row.weights);
+    }
+}
+
+// Turns gradients by weights into gradients by logits; g belongs to the rows from unit `first` on.
+template <class Rule>
+HWY_INLINE void gradient_of(const Units& units, std::size_t first, std::size_t last, const float* logits,
+                            float* weights, float* g, float* d_log_multiples) {
+  const HeadRules& rule = units.rule;
+  const std::size_t stride = units.shape.weight_stride();
+  if constexpr (has_block<Rule>) {
+    // NormSoftmax of two keys has a form of its own, without cancellation.
+    if (units.side_by_side && !rule.learned && units.shape.keys > 2) {
+      const RowBlock block = units.block(first, logits, weights);
+      for_blocks_of_rows((last - first) * units.shape.queries, [&](std::size_t row, auto count) HWY_ATTR {
+        BlockOf<Rule>::template gradient<decltype(count)::value>(rule.row, block.from(row), g + row * stride);
+      });
+      return;
+    }
+  }
+  for (std::size_t unit = first; unit < last; ++unit) {
+    float by_multiple = 0;
+    for (std::size_t i = 0; i < units.shape.queries; ++i, g += stride) {
+      const std::size_t at = units.row(unit) + i * stride;
+      const AttentionRow row =
+          row_of(rule, units.sample(unit), units.head(unit), i, units.shape.keys, logits + at, weights + at);
+      by_multiple += Rule::gradient(rule.row, row, g, rule.learned);
+      clear_behind(row, units.shape.keys, g);
+    }
+    if (rule.learned) d_log_multiples[units.head(unit)] += by_multiple;
+  }
+}
+
 void forward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v, float* logits,
              float* weights, MatrixC out, float* scratch) {
   const std::size_t width = shape.head_width, stride = shape.weight_stride();
+  const Units units(shape, rule);
   with_rule(rule.row.kind, [&](auto chosen) HWY_ATTR {
-    for (std::size_t sample = 0; sample < shape.samples; ++sample) {
-      for (std::size_t head = 0; head < shape.heads; ++head) {
-        const std::size_t column = head * width, key = sample * shape.keys, query = sample * shape.queries;
-        const std::size_t first = (sample * shape.heads + head) * shape.queries * stride;
-        query_key_products(shape.queries, shape.keys, width, part(q, query, column), part(k, key, column),
-                           logits + first, stride, scratch);
-        for (std::size_t i = 0; i < shape.queries; ++i) {
-          const std::size_t at = first + i * stride;
-          const AttentionRow row = row_of(rule, sample, head, i, shape.keys, logits + at, weights + at);
-          decltype(chosen)::weights(rule.row, row);
-          clear_behind(row, shape.keys, row.weights);
-        }
-        product<false>({shape.queries, width, shape.keys}, {weights + first, stride},
-                       MatrixB::plain(v.data + key * v.stride + column, v.stride),
-                       StoreExactly{out.data + query * out.stride + column, out.stride, width});
-      }
+    for (std::size_t first = 0; first < units.count; first += units.at_once) {
+      const std::size_t last = HWY_MIN(units.count, first + units.at_once);
+      for (std::size_t unit = first; unit < last; ++unit)
+        query_key_products(shape.queries, shape.keys, width, units.part(q, shape.queries, unit),
+                           units.part(k, shape.keys, unit), logits + units.row(unit), stride, scratch);
+      weights_of<decltype(chosen)>(units, first, last, logits, weights);
+      for (std::size_t unit = first; unit < last; ++unit)
+        product<false>({shape.queries, width, shape.keys}, {weights + units.row(unit), stride},
+                       plain(units.part(v, shape.keys, unit)), units.store(out, shape.queries, unit));
     }
   });
 }
@@ -100,38 +147,32 @@ void forward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Matr
 void backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v, const float* logits,
               const float* weights, MatrixA d_out, MatrixC dq, MatrixC dk, MatrixC dv, float* d_log_multiples,
               float* scratch, AttentionTaps taps) {
-  const std::size_t width = shape.head_width, stride = shape.weight_stride();
-  const std::size_t row_floats = shape.queries * stride;
+  const std::size_t width = shape.head_width, stride = shape.weight_stride(), unit_floats = shape.queries * stride;
   float* d_logits = scratch + width * row_stride(shape.keys);
+  const Units units(shape, rule);
+  const auto tap = [&](float* to, std::size_t first, std::size_t last) {
+    if (to != nullptr) std::memcpy(to + units.row(first), d_logits, (last - first) * unit_floats * sizeof(float));
+  };
   with_rule(rule.row.kind, [&](auto chosen) HWY_ATTR {
-    for (std::size_t sample = 0; sample < shape.samples; ++sample) {
-      for (std::size_t head = 0; head < shape.heads; ++head) {
-        const std::size_t column = head * width, key = sample * shape.keys, query = sample * shape.queries;
-        const std::size_t first = (sample * shape.heads + head) * shape.queries * stride;
-        const MatrixA go = part(d_out, query, column);
-        const auto out = [&](MatrixC to, std::size_t row) HWY_ATTR {
-          return StoreExactly{to.data + row * to.stride + column, to.stride, width};
-        };
-        query_key_products(shape.queries, shape.keys, width, go, part(v, key, column), d_logits, stride, scratch);
-        product<true>({shape.keys, width, shape.queries}, {weights + first, stride}, MatrixB::plain(go.data, go.stride),
-                      out(dv, key));
-        if (taps.d_weights != nullptr) std::memcpy(taps.d_weights + first, d_logits, row_floats * sizeof(float));
-        float by_multiple = 0;
-        for (std::size_t i = 0; i < shape.queries; ++i) {
-          const std::size_t at = first + i * stride;
-          // Read only: the way back changes no weight.
-          float* own = const_cast<float*>(weights) + at;
-          const AttentionRow row = row_of(rule, sample, head, i, shape.keys, logits + at, own);
-          by_multiple += decltype(chosen)::gradient(rule.row, row, d_logits + i * stride, rule.learned);
-          clear_behind(row, shape.keys, d_logits + i * stride);
-        }
-        if (taps.d_logits != nullptr) std::memcpy(taps.d_logits + first, d_logits, row_floats * sizeof(float));
-        if (rule.learned) d_log_multiples[head] += by_multiple;
-        const MatrixA qh = part(q, query, column), kh = part(k, key, column);
-        product<false>({shape.queries, width, shape.keys}, {d_logits, stride}, MatrixB::plain(kh.data, kh.stride),
-                       out(dq, query));
-        product<true>({shape.keys, width, shape.queries}, {d_logits, stride}, MatrixB::plain(qh.data, qh.stride),
-                      out(dk, key));
+    for (std::size_t first = 0; first < units.count; first += units.at_once) {
+      const std::size_t last = HWY_MIN(units.count, first + units.at_once);
+      for (std::size_t unit = first; unit < last; ++unit) {
+        const MatrixA go = units.part(d_out, shape.queries, unit);
+        query_key_products(shape.queries, shape.keys, width, go, units.part(v, shape.keys, unit),
+                           d_logits + (unit - first) * unit_floats, stride, scratch);
+        product<true>({shape.keys, width, shape.queries}, {weights + units.row(unit), stride}, plain(go),
+                      units.store(dv, shape.keys, unit));
+      }
+      tap(taps.d_weights, first, last);
+      // Read only: the way back changes no weight.
+      gradient_of<decltype(chosen)>(units, first, last, logits, const_cast<float*>(weights), d_logits, d_log_multiples);
+      tap(taps.d_logits, first, last);
+      for (std::size_t unit = first; unit < last; ++unit) {
+        const MatrixA g{d_logits + (unit - first) * unit_floats, stride};
+        product<false>({shape.queries, width, shape.keys}, g, plain(units.part(k, shape.keys, unit)),
+                       units.store(dq, shape.queries, unit));
+        product<true>({shape.keys, width, shape.queries}, g, plain(units.part(q, shape.queries, unit)),
+                      units.store(dk, shape.keys, unit));
       }
     }
   });

@@ -16,9 +16,12 @@ struct AttentionShape {
   std::size_t weight_stride() const { return round_up(keys); }
   // Floats of all weights: samples x heads x queries rows.
   std::size_t weight_floats() const { return samples * heads * queries * weight_stride(); }
+  // Heads of samples whose rows are worked on together: about 70 rows stay in the first-level cache.
+  std::size_t units_at_once() const { return queries < 36 ? 72 / queries : 1; }
   // Floats of scratch memory the functions below need, whatever the number of samples.
   std::size_t scratch_floats() const {
-    return (head_width + (queries > heads ? queries : heads)) * row_stride(keys) + kPanel;
+    const std::size_t rows = units_at_once() * queries;
+    return (head_width + (rows > heads ? rows : heads)) * row_stride(keys) + kPanel;
   }
 };
 

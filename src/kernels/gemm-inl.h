@@ -7,6 +7,8 @@
 #define EUREKA_KERNELS_GEMM_INL_H_
 #endif
 
+#include <type_traits>
+
 #include "kernels/gemm.h"
 #include "kernels/math-inl.h"
 
@@ -41,6 +43,8 @@ struct StoreExactly {
 struct Accumulate {
   float* c;
   std::size_t ldc;
+  // Old values are on their way while the products are summed.
+  HWY_INLINE void soon(std::size_t row, std::size_t column) const { __builtin_prefetch(c + row * ldc + column, 1); }
   HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
     float* to = c + row * ldc + column;
     hn::StoreU(hn::Add(x, hn::LoadU(FloatTag(), to)), FloatTag(), to);
@@ -82,18 +86,37 @@ struct AddNoisyBranch {
   }
 };
 
-// GELU, and its derivative for the way back.
+// GELU, and its derivative for the way back: of a whole tile at once, so that its vectors are worked on side by side.
 struct BiasGelu {
   float* y;
   float* slope;
   std::size_t ldc;
   const float* bias;
-  HWY_INLINE void operator()(FloatVec acc, std::size_t row, std::size_t column) const {
+  template <std::size_t kRows, std::size_t kVectors>
+  HWY_INLINE void tile(const FloatVec (&sum0)[kRows], const FloatVec (&sum1)[kRows], std::size_t row,
+                       std::size_t column) const {
     const FloatTag d;
-    const FloatVec x = hn::Add(acc, hn::LoadU(d, bias + column));
-    const NormalDistribution normal = normal_distribution(x);
-    hn::StoreU(hn::Mul(x, normal.below), d, y + row * ldc + column);
-    hn::StoreU(hn::MulAdd(x, normal.density, normal.below), d, slope + row * ldc + column);
+    constexpr std::size_t kCount = kRows * kVectors, kAtOnce = 4;
+    alignas(64) float x[kCount * kLanes];
+    for (std::size_t i = 0; i < kRows; ++i) {
+      hn::Store(hn::Add(sum0[i], hn::LoadU(d, bias + column)), d, x + i * kVectors * kLanes);
+      if (kVectors > 1)
+        hn::Store(hn::Add(sum1[i], hn::LoadU(d, bias + column + kLanes)), d, x + (i * kVectors + 1) * kLanes);
+    }
+    const auto gelu = [&](std::size_t first, auto count) HWY_ATTR {
+      constexpr std::size_t kNow = decltype(count)::value;
+      FloatVec now[kNow], below[kNow], density[kNow];
+      for (std::size_t i = 0; i < kNow; ++i) now[i] = hn::Load(d, x + (first + i) * kLanes);
+      normal_distribution(now, below, density);
+      for (std::size_t i = 0; i < kNow; ++i) {
+        const std::size_t at = (row + (first + i) / kVectors) * ldc + column + (first + i) % kVectors * kLanes;
+        hn::StoreU(hn::Mul(now[i], below[i]), d, y + at);
+        hn::StoreU(hn::MulAdd(now[i], density[i], below[i]), d, slope + at);
+      }
+    };
+    std::size_t first = 0;
+    for (; first + kAtOnce <= kCount; first += kAtOnce) gelu(first, std::integral_constant<std::size_t, kAtOnce>());
+    for (; first < kCount; ++first) gelu(first, std::integral_constant<std::size_t, 1>());
   }
 };
 
@@ -113,6 +136,8 @@ HWY_INLINE void tile(const float* HWY_RESTRICT a, std::size_t lda, const float* 
                      const float* HWY_RESTRICT b1, std::size_t ldb, std::size_t depth, const Finish& finish,
                      std::size_t row, std::size_t column) {
   const FloatTag d;
+  if constexpr (requires { finish.soon(row, column); })
+    for (std::size_t i = 0; i < kRows; ++i) finish.soon(row + i, column);
   FloatVec sum0[kRows], sum1[kRows];
   for (std::size_t i = 0; i < kRows; ++i) sum0[i] = sum1[i] = hn::Zero(d);
   for (std::size_t k = 0; k < depth; ++k) {
@@ -124,9 +149,13 @@ HWY_INLINE void tile(const float* HWY_RESTRICT a, std::size_t lda, const float* 
       if (kVectors > 1) sum1[i] = hn::MulAdd(y, x1, sum1[i]);
     }
   }
-  for (std::size_t i = 0; i < kRows; ++i) {
-    finish(sum0[i], row + i, column);
-    if (kVectors > 1) finish(sum1[i], row + i, column + kLanes);
+  if constexpr (requires { finish.template tile<kRows, kVectors>(sum0, sum1, row, column); }) {
+    finish.template tile<kRows, kVectors>(sum0, sum1, row, column);
+  } else {
+    for (std::size_t i = 0; i < kRows; ++i) {
+      finish(sum0[i], row + i, column);
+      if (kVectors > 1) finish(sum1[i], row + i, column + kLanes);
+    }
   }
 }
 
@@ -135,11 +164,15 @@ HWY_INLINE void tile_column(std::size_t first, std::size_t last, std::size_t dep
                             const float* b1, std::size_t ldb, const Finish& finish, std::size_t column) {
   const auto at = [&](std::size_t row) HWY_ATTR { return kTransposed ? a.data + row : a.data + row * a.stride; };
   std::size_t row = first;
-  for (; row + kTileRows <= last; row += kTileRows)
+  // Tiles of six and of five rows, where that comes out: a last tile of one or two rows takes as long as one of four.
+  const std::size_t rows = last - first, tiles = (rows + kTileRows - 1) / kTileRows;
+  const std::size_t low_tiles = rows + tiles >= kTileRows * tiles ? kTileRows * tiles - rows : 0;
+  const std::size_t end = last - low_tiles * (kTileRows - 1);
+  for (; row + kTileRows <= end; row += kTileRows)
     tile<kTileRows, kVectors, kTransposed>(at(row), a.stride, b0, b1, ldb, depth, finish, row, column);
+  for (; row + kTileRows - 1 <= last; row += kTileRows - 1)
+    tile<kTileRows - 1, kVectors, kTransposed>(at(row), a.stride, b0, b1, ldb, depth, finish, row, column);
   switch (last - row) {
-    case 5:
-      return tile<5, kVectors, kTransposed>(at(row), a.stride, b0, b1, ldb, depth, finish, row, column);
     case 4:
       return tile<4, kVectors, kTransposed>(at(row), a.stride, b0, b1, ldb, depth, finish, row, column);
     case 3:
@@ -157,10 +190,13 @@ HWY_INLINE void tile_column(std::size_t first, std::size_t last, std::size_t dep
 // rounded up to whole vectors: B, and what `finish` writes to, have that room.
 template <bool kTransposed, class Finish>
 HWY_NOINLINE void product(ProductSize size, MatrixA a, MatrixB b, const Finish& finish) {
-  // So many rows of A stay in the second-level cache while all columns of B pass.
-  constexpr std::size_t kRowsAtOnce = 16 * kTileRows;
-  for (std::size_t first = 0; first < size.rows; first += kRowsAtOnce) {
-    const std::size_t last = HWY_MIN(size.rows, first + kRowsAtOnce);
+  // So many rows of A stay in the second-level cache while all columns of B pass; all blocks are about as high.
+  constexpr std::size_t kFloatsAtOnce = std::size_t{1} << 16;
+  const std::size_t limit = kTransposed ? 16 * kTileRows : HWY_MAX(16 * kTileRows, kFloatsAtOnce / size.depth);
+  const std::size_t blocks = (size.rows + limit - 1) / limit;
+  const std::size_t rows_at_once = round_up((size.rows + blocks - 1) / blocks, kTileRows);
+  for (std::size_t first = 0; first < size.rows; first += rows_at_once) {
+    const std::size_t last = HWY_MIN(size.rows, first + rows_at_once);
     for (std::size_t column = 0; column < size.columns; column += 2 * kLanes) {
       const float* b0 = b.column(column);
       if (column + kLanes < size.columns)

@@ -1,12 +1,14 @@
 #include "kernels/gemm.h"
 
 #include <chrono>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/gemm.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.
 #include "kernels/gemm-inl.h"
+#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
@@ -49,6 +51,11 @@ void multiply_rows_now(std::size_t a_rows, std::size_t b_rows, std::size_t depth
   row_products(a_rows, b_rows, depth, a, b, c.data, c.stride);
 }
 
+void pack_transposed_now(const float* w, std::size_t rows, std::size_t columns, std::size_t stride, float* packed) {
+  for (std::size_t first = 0; first < rows; first += kPanel, packed += columns * kPanel)
+    transpose({w + first * stride, stride}, HWY_MIN(rows - first, kPanel), columns, packed, kPanel, kPanel);
+}
+
 // Twelve independent chains, as in a tile: enough to fill two multipliers of latency four.
 double multiply_add_flops(std::size_t rounds) {
   const FloatTag d;
@@ -82,25 +89,28 @@ HWY_EXPORT(multiply_gelu_now);
 HWY_EXPORT(multiply_by_slope_now);
 HWY_EXPORT(multiply_transposed_accumulate_now);
 HWY_EXPORT(multiply_rows_now);
+HWY_EXPORT(pack_transposed_now);
 HWY_EXPORT(multiply_add_flops);
 HWY_EXPORT(instruction_set_now);
 
 void pack_transposed(const float* w, std::size_t rows, std::size_t columns, std::size_t stride, float* packed) {
-  for (std::size_t first = 0; first < rows; first += kPanel, packed += columns * kPanel) {
-    const std::size_t count = rows - first < kPanel ? rows - first : kPanel;
-    const float* from = w + first * stride;
-    for (std::size_t k = 0; k < columns; ++k)
-      for (std::size_t j = 0; j < kPanel; ++j) packed[k * kPanel + j] = j < count ? from[j * stride + k] : 0.0F;
-  }
+  HWY_DYNAMIC_DISPATCH(pack_transposed_now)(w, rows, columns, stride, packed);
 }
 
 void pack(const float* w, std::size_t rows, std::size_t columns, std::size_t stride, std::size_t first,
           std::size_t depth, float* packed) {
+  packed += first * kPanel;
   for (std::size_t c = 0; c < columns; c += kPanel, packed += depth * kPanel) {
     const std::size_t count = columns - c < kPanel ? columns - c : kPanel;
-    for (std::size_t row = 0; row < rows; ++row)
-      for (std::size_t j = 0; j < kPanel; ++j)
-        packed[(first + row) * kPanel + j] = j < count ? w[row * stride + c + j] : 0.0F;
+    for (std::size_t row = 0; row < rows; ++row) {
+      float* to = packed + row * kPanel;
+      if (count == kPanel) {
+        std::memcpy(to, w + row * stride + c, kPanel * sizeof(float));
+      } else {
+        std::memcpy(to, w + row * stride + c, count * sizeof(float));
+        std::memset(to + count, 0, (kPanel - count) * sizeof(float));
+      }
+    }
   }
 }
 

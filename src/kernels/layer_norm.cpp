@@ -1,5 +1,7 @@
 #include "kernels/layer_norm.h"
 
+#include <type_traits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/layer_norm.cpp"
 #include "hwy/foreach_target.h"
@@ -10,35 +12,57 @@ HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
 namespace {
 
-void forward(NormShape shape, const float* x, std::size_t x_stride, const float* gain, const float* bias, float* y,
-             std::size_t y_stride, float* mean, float* inverse_deviation) {
+// So many rows side by side: one alone would wait for its own sums most of the time.
+constexpr std::size_t kRowsAtOnce = 4;
+
+template <std::size_t kRows>
+HWY_INLINE void forward_rows(NormShape shape, const float* x, std::size_t x_stride, const float* gain,
+                             const float* bias, float* y, std::size_t y_stride, float* mean, float* inverse_deviation) {
   const FloatTag d;
   const std::size_t whole = shape.width / kLanes * kLanes;
   const FloatMask rest = hn::FirstN(d, shape.width - whole);
   const float inverse_width = 1.0F / static_cast<float>(shape.width);
-  for (std::size_t row = 0; row < shape.rows; ++row, x += x_stride, y += y_stride) {
-    FloatVec sum = hn::Zero(d);
-    for (std::size_t i = 0; i < shape.width; i += kLanes) sum = hn::Add(sum, hn::LoadU(d, x + i));
-    const float centre = sum_of(sum) * inverse_width;
-    const FloatVec c = hn::Set(d, centre);
-    FloatVec square = hn::Zero(d);
-    for (std::size_t i = 0; i < whole; i += kLanes) {
-      const FloatVec away = hn::Sub(hn::LoadU(d, x + i), c);
-      square = hn::MulAdd(away, away, square);
+  FloatVec sum[kRows], square[kRows], centre[kRows], scale[kRows];
+  for (std::size_t r = 0; r < kRows; ++r) sum[r] = square[r] = hn::Zero(d);
+  for (std::size_t i = 0; i < shape.width; i += kLanes)
+    for (std::size_t r = 0; r < kRows; ++r) sum[r] = hn::Add(sum[r], hn::LoadU(d, x + r * x_stride + i));
+  for (std::size_t r = 0; r < kRows; ++r) centre[r] = hn::Mul(hn::SumOfLanes(d, sum[r]), hn::Set(d, inverse_width));
+  for (std::size_t i = 0; i < whole; i += kLanes)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const FloatVec away = hn::Sub(hn::LoadU(d, x + r * x_stride + i), centre[r]);
+      square[r] = hn::MulAdd(away, away, square[r]);
     }
-    if (whole < shape.width) {
-      const FloatVec away = hn::IfThenElseZero(rest, hn::Sub(hn::LoadU(d, x + whole), c));
-      square = hn::MulAdd(away, away, square);
+  if (whole < shape.width)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const FloatVec away = hn::IfThenElseZero(rest, hn::Sub(hn::LoadU(d, x + r * x_stride + whole), centre[r]));
+      square[r] = hn::MulAdd(away, away, square[r]);
     }
-    const float scale = 1.0F / __builtin_sqrtf(sum_of(square) * inverse_width + shape.epsilon);
-    const FloatVec s = hn::Set(d, scale);
-    for (std::size_t i = 0; i < shape.width; i += kLanes) {
-      const FloatVec unit = hn::Mul(hn::Sub(hn::LoadU(d, x + i), c), s);
-      hn::StoreU(hn::MulAdd(unit, hn::LoadU(d, gain + i), hn::LoadU(d, bias + i)), d, y + i);
-    }
-    mean[row] = centre;
-    inverse_deviation[row] = scale;
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const FloatVec variance =
+        hn::MulAdd(hn::SumOfLanes(d, square[r]), hn::Set(d, inverse_width), hn::Set(d, shape.epsilon));
+    scale[r] = hn::Div(hn::Set(d, 1.0F), hn::Sqrt(variance));
+    mean[r] = hn::GetLane(centre[r]);
+    inverse_deviation[r] = hn::GetLane(scale[r]);
   }
+  for (std::size_t i = 0; i < shape.width; i += kLanes) {
+    const FloatVec g = hn::LoadU(d, gain + i), b = hn::LoadU(d, bias + i);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const FloatVec unit = hn::Mul(hn::Sub(hn::LoadU(d, x + r * x_stride + i), centre[r]), scale[r]);
+      hn::StoreU(hn::MulAdd(unit, g, b), d, y + r * y_stride + i);
+    }
+  }
+}
+
+void forward(NormShape shape, const float* x, std::size_t x_stride, const float* gain, const float* bias, float* y,
+             std::size_t y_stride, float* mean, float* inverse_deviation) {
+  const auto rows = [&](std::size_t row, auto count) HWY_ATTR {
+    forward_rows<decltype(count)::value>(shape, x + row * x_stride, x_stride, gain, bias, y + row * y_stride, y_stride,
+                                         mean + row, inverse_deviation + row);
+  };
+  std::size_t row = 0;
+  for (; row + kRowsAtOnce <= shape.rows; row += kRowsAtOnce)
+    rows(row, std::integral_constant<std::size_t, kRowsAtOnce>());
+  for (; row < shape.rows; ++row) rows(row, std::integral_constant<std::size_t, 1>());
 }
 
 void backward(NormShape shape, const float* x, std::size_t x_stride, const float* gain, const float* mean,

@@ -1,0 +1,47 @@
+// What `eureka bench` leaves to processes of their own: stock PyTorch, peak memory of a step, the start of a run.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/bench_cases.h"
+#include "cli/bench_times.h"
+
+namespace eureka::cli {
+
+using Json = nlohmann::ordered_json;
+
+// Stock PyTorch doing the work of one case on request.
+class PyTorch {
+ public:
+  // as_tokens: an image is handed over as patches in a row, not as an image for a convolution.
+  PyTorch(const BenchCase& one, bool as_tokens);
+  PyTorch(const PyTorch&) = delete;
+  PyTorch& operator=(const PyTorch&) = delete;
+  ~PyTorch();
+
+  void steps(std::size_t count, StepTimes& times);
+  // So far, beyond what the process held before it made the batch and the model.
+  double peak_mb() const { return peak_mb_; }
+
+ private:
+  Json ask(const Json& request);
+
+  pid_t child_ = -1;
+  std::FILE* to_ = nullptr;
+  std::FILE* from_ = nullptr;
+  double peak_mb_ = 0;
+};
+
+// The most memory this process has held so far, in MB.
+double peak_memory_mb();
+
+// The whole output of this program run with other arguments. Throws Error(failed) when it fails.
+std::string output_of_self(const std::vector<std::string>& arguments);
+
+// Seconds from the start of the process to its end for a training run of one step, the best of several.
+double one_step_run_seconds();
+
+}  // namespace eureka::cli

@@ -1,0 +1,57 @@
+// eureka bench: the figures are there and hang together.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/command.h"
+
+namespace eureka {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(Bench, PrintsCompleteJson) {
+  const CommandResult result = eureka_command({"bench", "tiny", "--seconds", "0.1", "--json", "--memory", "--breakdown",
+                                               "--beside-rule", "norm_softmax", "--threads", "2"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json report = Json::parse(result.out);
+  EXPECT_EQ(report.at("threads"), 2);
+  ASSERT_EQ(report.at("cases").size(), 1U);
+  const Json one = report.at("cases")[0];
+  EXPECT_EQ(one.at("name"), "tiny");
+  EXPECT_EQ(one.at("engine"), "fused");
+  EXPECT_EQ(one.at("batch"), 128);
+  const double best = one.at("best_ms");
+  EXPECT_GT(best, 0);
+  EXPECT_LE(best, one.at("median_ms").get<double>());
+  EXPECT_NEAR(one.at("samples_per_second").get<double>() * best, 128e3, 1);
+  // The whole model: 17 tokens of width 32 through 4 blocks and an embedding of 588 values, worked out by hand.
+  const double multiplications =
+      3.0 * (4 * (17 * 32 * (4 * 32 + 2 * 64) + 2 * 17 * 17 * 32) + 320) + 2.0 * 16 * 588 * 32;
+  EXPECT_NEAR(one.at("gflops").get<double>() * best * 1e6, 2 * 128 * multiplications, 1e3);
+  EXPECT_NEAR(one.at("share_of_peak").get<double>(),
+              one.at("gflops").get<double>() / one.at("peak_gflops").get<double>(), 1e-9);
+  ASSERT_EQ(one.at("beside").size(), 2U);
+  EXPECT_EQ(one.at("beside")[0].at("what"), "1 thread");
+  EXPECT_EQ(one.at("beside")[1].at("what"), "norm_softmax");
+  // Two optimiser moments, weights, gradients and the batch of images at the very least.
+  EXPECT_GT(one.at("peak_mb").get<double>(), 128 * 56 * 56 * 3 * 4 / 1e6);
+  double shares = 0;
+  for (const auto& [part, share] : one.at("breakdown").items()) shares += share.get<double>();
+  EXPECT_NEAR(shares, 1, 1e-9);
+  EXPECT_GT(one.at("breakdown").at("products").get<double>(), 0.05);
+  EXPECT_GT(one.at("breakdown").at("weight gradients").get<double>(), 0.05);
+}
+
+TEST(Bench, PrintsATableAndKnowsItsCases) {
+  const CommandResult result = eureka_command({"bench", "two-step", "--seconds", "0.05"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("ms/step"), std::string::npos);
+  EXPECT_NE(result.out.find("two-step"), std::string::npos);
+  const CommandResult wrong = eureka_command({"bench", "papre"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("did you mean 'paper'?"), std::string::npos) << wrong.err;
+}
+
+}  // namespace
+}  // namespace eureka

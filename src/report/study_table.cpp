@@ -65,19 +65,21 @@ std::string table_of(const PointReport& point, bool colour) {
   return table.str(colour);
 }
 
-// Words of `text` in lines no wider than `width`; all but the first begin with `indent`.
-std::string wrapped(const std::string& text, int width, const std::string& indent) {
-  std::string out, line;
+// Words of `text` in lines no wider than `width`: the first begins with `first`, the others with `rest`.
+std::string wrapped(const std::string& text, int width, const std::string& first = "", const std::string& rest = "") {
+  std::string out, line = first;
+  bool has_word = false;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    if (!line.empty() && display_width(line) + 1 + display_width(word) > width) {
+    if (has_word && display_width(line) + 1 + display_width(word) > width) {
       out += line + "\n";
-      line = indent + word;
-    } else {
-      if (!line.empty()) line += ' ';
-      line += word;
+      line = rest;
+      has_word = false;
     }
+    if (has_word) line += ' ';
+    line += word;
+    has_word = true;
     begin = end + 1;
   }
   return out + line + "\n";
@@ -86,8 +88,8 @@ std::string wrapped(const std::string& text, int width, const std::string& inden
 std::string verdicts_of(const PointReport& point, int width) {
   std::string text;
   for (const ArmResult& arm : point.arms) {
-    text += wrapped(fmt::format("· {}", arm.statistics.verdict), width, "  ");
-    if (!arm.causal_verdict.empty()) text += wrapped(fmt::format("  {}", arm.causal_verdict), width, "  ");
+    text += wrapped(arm.statistics.verdict, width, "· ", "  ");
+    if (!arm.causal_verdict.empty()) text += wrapped(arm.causal_verdict, width, "  ", "  ");
   }
   return text;
 }
@@ -120,17 +122,17 @@ std::string study_text(const StudyReport& report, const StudyTextOptions& option
   const int width = std::clamp(options.width, 40, 110);
   const Study& study = report.study;
   std::string text;
-  if (!study.question.empty()) text += wrapped(study.question, width, "");
+  if (!study.question.empty()) text += wrapped(study.question, width);
   if (study.branch)
     text += wrapped(fmt::format("{} of {} runs were {} at step {}; each is continued once for every arm.",
                                 study.seeds.size(), report.runs_looked_at,
                                 study.branch->only == BranchOnly::stuck ? "stuck on the plateau" : "without a moment",
                                 study.branch->at),
-                    width, "");
+                    width);
   for (const PointReport& point : report.points) {
     if (!point.point.name.empty()) text += fmt::format("\n{}\n", point.point.name);
     text += table_of(point, options.colour);
-    text += wrapped(fmt::format(" {}", key_of(point, report)), std::max(width, 100), " ");
+    text += wrapped(key_of(point, report), std::max(width, 100), " ", " ");
     text += fmt::format("\n{}\n{}", verdicts_of(point, width), plot_of(report, point, options));
   }
   return text;

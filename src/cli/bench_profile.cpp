@@ -31,6 +31,7 @@ std::atomic<std::size_t> noted_count{0};
 Place place_of(const ucontext_t& context) {
 #if defined(__x86_64__)
   const auto& registers = context.uc_mcontext.gregs;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the register holds an address.
   const auto* stack = reinterpret_cast<const std::uintptr_t*>(registers[REG_RSP]);
   return {static_cast<std::uintptr_t>(registers[REG_RIP]), *stack};
 #elif defined(__aarch64__)
@@ -116,7 +117,7 @@ std::vector<Function> own_functions() {
   for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
     const auto section = read_at<Elf64_Shdr>(file, header.e_shoff + i * header.e_shentsize);
     if (section.sh_type != SHT_SYMTAB) continue;
-    const auto names = read_at<Elf64_Shdr>(file, header.e_shoff + section.sh_link * header.e_shentsize);
+    const auto names = read_at<Elf64_Shdr>(file, header.e_shoff + std::uint64_t{section.sh_link} * header.e_shentsize);
     std::string text(names.sh_size, '\0');
     file.seekg(static_cast<std::streamoff>(names.sh_offset));
     file.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -91,10 +91,12 @@ void FusedPass::gather_patches(const float* image, float* rows) const {
   const auto side = static_cast<std::size_t>(model_.plan.patch);
   const auto line = static_cast<std::size_t>(shape.width * shape.channels);
   const std::size_t part = side * static_cast<std::size_t>(shape.channels);
-  for (std::size_t y = 0; y < static_cast<std::size_t>(shape.height); y += side)
-    for (std::size_t x = 0; x < line; x += part, rows += model_.input_stride)
-      for (std::size_t i = 0; i < side; ++i)
-        std::memcpy(rows + i * part, image + (y + i) * line + x, part * sizeof(float));
+  const std::size_t across = line / part;
+  for (std::size_t y = 0; y < static_cast<std::size_t>(shape.height); ++y, image += line) {
+    float* to = rows + (y / side) * across * model_.input_stride + (y % side) * part;
+    for (std::size_t x = 0; x < line; x += part, to += model_.input_stride)
+      std::memcpy(to, image + x, part * sizeof(float));
+  }
 }
 
 void FusedPass::draw_noise(int layer) {

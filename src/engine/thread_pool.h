@@ -49,9 +49,9 @@ class ThreadPool {
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable begin_, done_;
-  std::uint64_t round_ = 0;
-  std::size_t busy_ = 0;
-  bool ending_ = false;
+  std::atomic<std::uint64_t> round_{0};
+  std::atomic<std::size_t> busy_{0};
+  std::atomic<bool> ending_{false};
   Work work_;
   std::size_t tasks_ = 0;
   std::atomic<std::size_t> next_{0};

@@ -36,7 +36,7 @@ std::string hazard_text(const std::optional<HazardRatio>& hazard) {
 }
 
 std::string accuracy_text(const std::optional<AccuracySummary>& accuracy) {
-  return accuracy ? fmt::format("{:.3f}", accuracy->mean) : "-";
+  return accuracy ? fmt::format("{:.3f}", accuracy->median) : "-";
 }
 
 std::string table_of(const PointReport& point, bool colour) {

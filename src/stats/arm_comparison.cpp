@@ -1,7 +1,6 @@
 #include "stats/arm_comparison.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -56,16 +55,26 @@ std::vector<double> final_accuracies(std::span<const TrialOutcome> trials) {
   std::vector<double> values;
   for (const TrialOutcome& trial : trials) {
     if (!trial.final_accuracy) continue;
-    EUREKA_CHECK(std::isfinite(*trial.final_accuracy), "a final accuracy must be a number");
+    EUREKA_CHECK(*trial.final_accuracy >= 0 && *trial.final_accuracy <= 1, "a final accuracy must be in 0..1");
     values.push_back(*trial.final_accuracy);
   }
   return values;
 }
 
+// Accuracies lie in 0..1, so they are times without censoring before a horizon of 1: the curve's median interval is
+// theirs.
+OpenInterval median_interval_of(const std::vector<double>& accuracies, double level) {
+  std::vector<SurvivalTime> as_times;
+  for (const double accuracy : accuracies) as_times.push_back({accuracy, true});
+  return SurvivalCurve(as_times, 1, level).median_interval();
+}
+
 std::optional<AccuracySummary> summarise_accuracy(const std::vector<double>& values, double level) {
   if (values.empty()) return {};
-  AccuracySummary summary{
-      .n = values.size(), .median = median_of(values), .mean_interval = mean_interval(values, level)};
+  AccuracySummary summary{.n = values.size(),
+                          .median = median_of(values),
+                          .median_interval = median_interval_of(values, level),
+                          .mean_interval = mean_interval(values, level)};
   for (const double value : values) summary.mean += value / static_cast<double>(values.size());
   if (summary.mean_interval)
     *summary.mean_interval = {std::max(0.0, summary.mean_interval->low), std::min(1.0, summary.mean_interval->high)};

@@ -66,9 +66,10 @@ struct WaitingTime {
 
 struct AccuracySummary {
   std::size_t n = 0;  // trials that have one
-  double mean = 0;
   double median = 0;
-  std::optional<Interval> mean_interval;  // nothing for one trial
+  OpenInterval median_interval;  // holds whatever the distribution; an absent end: too few trials to tell
+  double mean = 0;
+  std::optional<Interval> mean_interval;  // Student's: much too narrow if a few in a hundred runs stay on the plateau
 };
 
 struct ArmSummary {

@@ -62,7 +62,7 @@ class PartialLikelihood {
 template <class Function>
 std::optional<double> sign_change(const Function& function, double inside, double outside) {
   if (function(outside) >= 0) return {};
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 60; ++i) {
     const double middle = 0.5 * (inside + outside);
     (function(middle) >= 0 ? inside : outside) = middle;
   }

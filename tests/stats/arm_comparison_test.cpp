@@ -58,6 +58,7 @@ void expect_finite(const ArmReport& report) {
   if (report.summary.final_accuracy) {
     numbers.insert(numbers.end(), {report.summary.final_accuracy->mean, report.summary.final_accuracy->median});
     add_interval(report.summary.final_accuracy->mean_interval);
+    add(report.summary.final_accuracy->median_interval.low, report.summary.final_accuracy->median_interval.high);
   }
   if (report.against_baseline) {
     const ArmComparison& comparison = *report.against_baseline;

@@ -144,8 +144,10 @@ class StudyRun {
       fmt::print("{}", json);
       return;
     }
-    fmt::print("{}",
-               study_text(result, {.width = terminal_columns(STDOUT_FILENO), .colour = use_colour(STDOUT_FILENO)}));
+    StudyTextOptions options;
+    if (is_terminal(STDOUT_FILENO)) options.width = terminal_columns(STDOUT_FILENO);
+    options.colour = use_colour(STDOUT_FILENO);
+    fmt::print("{}", study_text(result, options));
     fmt::print("\n{}\n", (out_ / "study.json").string());
   }
 

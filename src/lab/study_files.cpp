@@ -86,9 +86,9 @@ Json summary_json(const ArmSummary& arm) {
                {"rmst", maybe(arm.moment.restricted_mean)},
                {"rmst_ci", pair_of(arm.moment.restricted_mean_interval)}};
   const auto& accuracy = arm.final_accuracy;
-  json["final_accuracy"] = accuracy ? Json(accuracy->mean) : Json(nullptr);
-  json["final_accuracy_ci"] = accuracy ? pair_of(accuracy->mean_interval) : Json(nullptr);
-  json["final_accuracy_median"] = accuracy ? Json(accuracy->median) : Json(nullptr);
+  json["final_accuracy"] = accuracy ? Json(accuracy->median) : Json(nullptr);
+  json["final_accuracy_ci"] = accuracy ? pair_of(accuracy->median_interval) : Json(nullptr);
+  json["final_accuracy_mean"] = accuracy ? Json(accuracy->mean) : Json(nullptr);
   json["reached_target"] = arm.level ? Json(arm.level->events) : Json(nullptr);
   json["steps_to_target_median"] = arm.level ? maybe(arm.level->median) : Json(nullptr);
   return json;

@@ -92,10 +92,16 @@ bool TrialProcess::listen() {
     // Writes of one count are never split: a pipe keeps anything this short whole.
     const ssize_t got = ::read(pipe_, counts, sizeof counts);
     if (got == 0) return false;
-    if (got < 0) return errno == EAGAIN || errno == EINTR;
+    if (got < 0) return !has_ended();
     if (const auto whole = static_cast<std::size_t>(got) / sizeof(std::int64_t); whole > 0) steps_ = counts[whole - 1];
     last_progress_ = Clock::now();
   }
+}
+
+// The pipe alone would not tell while a process of the child's own still holds it.
+bool TrialProcess::has_ended() const {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child_;
 }
 
 int TrialProcess::wait() {

@@ -46,6 +46,8 @@ class TrialProcess {
   Clock::time_point last_progress() const { return last_progress_; }
 
  private:
+  bool has_ended() const;
+
   pid_t child_ = -1;
   int pipe_ = -1;
   std::int64_t steps_ = 0;

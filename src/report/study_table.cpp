@@ -36,33 +36,73 @@ std::string hazard_text(const std::optional<HazardRatio>& hazard) {
 }
 
 std::string accuracy_text(const std::optional<AccuracySummary>& accuracy) {
-  return accuracy ? fmt::format("{:.3f}", accuracy->mean) : "-";
+  return accuracy ? fmt::format("{:.3f}", accuracy->median) : "-";
 }
 
-std::string table_of(const PointReport& point, bool colour) {
-  TextTable table({{"arm", Align::left},
-                   {"moments"},
-                   {"rate [95%]"},
-                   {"median step [95%]"},
-                   {"mean to budget"},
-                   {"speed-up [95%]"},
-                   {"hazard"},
-                   {"log-rank p"},
-                   {"to target"},
-                   {"final acc"}});
-  for (const ArmResult& arm : point.arms) {
-    const ArmSummary& own = arm.statistics.summary;
-    const auto& against = arm.statistics.against_baseline;
-    table.add_row(
-        {arm.statistics.name, fmt::format("{}/{}", own.moments, own.n),
-         own.rate ? fmt::format("{:.2f} [{:.2f}, {:.2f}]", *own.rate, own.rate_interval.low, own.rate_interval.high)
-                  : "-",
-         fmt::format("{} {}", whole(own.moment.median), whole_range(own.moment.median_interval)),
-         whole(own.moment.restricted_mean), against ? ratio_text(against->speedup) : "1",
-         against ? hazard_text(against->hazard) : "1", against ? p_text(against->log_rank_p_holm) : "baseline",
-         own.level ? whole(own.level->median) : "-", accuracy_text(own.final_accuracy)});
+struct StudyColumn {
+  const char* name;
+  std::string (*cell)(const ArmResult& arm);
+  int room;  // a terminal narrower than this goes without it
+};
+
+std::string moments_cell(const ArmResult& arm) {
+  return fmt::format("{}/{}", arm.statistics.summary.moments, arm.statistics.summary.n);
+}
+
+std::string rate_cell(const ArmResult& arm) {
+  const ArmSummary& own = arm.statistics.summary;
+  return own.rate ? fmt::format("{:.2f} [{:.2f}, {:.2f}]", *own.rate, own.rate_interval.low, own.rate_interval.high)
+                  : "-";
+}
+
+std::string median_cell(const ArmResult& arm) {
+  const WaitingTime& moment = arm.statistics.summary.moment;
+  return fmt::format("{} {}", whole(moment.median), whole_range(moment.median_interval));
+}
+
+std::string mean_cell(const ArmResult& arm) { return whole(arm.statistics.summary.moment.restricted_mean); }
+
+std::string speedup_cell(const ArmResult& arm) {
+  const auto& against = arm.statistics.against_baseline;
+  return against ? ratio_text(against->speedup) : "1";
+}
+
+std::string hazard_cell(const ArmResult& arm) {
+  const auto& against = arm.statistics.against_baseline;
+  return against ? hazard_text(against->hazard) : "1";
+}
+
+std::string p_cell(const ArmResult& arm) {
+  const auto& against = arm.statistics.against_baseline;
+  return against ? p_text(against->log_rank_p_holm) : "baseline";
+}
+
+std::string target_cell(const ArmResult& arm) {
+  const auto& level = arm.statistics.summary.level;
+  return level ? whole(level->median) : "-";
+}
+
+std::string accuracy_cell(const ArmResult& arm) { return accuracy_text(arm.statistics.summary.final_accuracy); }
+
+std::string table_of(const PointReport& point, const StudyTextOptions& options) {
+  const std::vector<StudyColumn> all = {
+      {"moments", moments_cell, 0},       {"rate [95%]", rate_cell, 160},      {"median step [95%]", median_cell, 0},
+      {"mean to budget", mean_cell, 140}, {"speed-up [95%]", speedup_cell, 0}, {"hazard", hazard_cell, 120},
+      {"log-rank p", p_cell, 0},          {"to target", target_cell, 130},     {"final acc", accuracy_cell, 110}};
+  std::vector<StudyColumn> shown;
+  std::vector<TableColumn> columns = {{"arm", Align::left}};
+  for (const StudyColumn& column : all) {
+    if (options.width < column.room) continue;
+    shown.push_back(column);
+    columns.push_back({column.name, Align::right});
   }
-  return table.str(colour);
+  TextTable table(columns);
+  for (const ArmResult& arm : point.arms) {
+    std::vector<std::string> cells = {arm.statistics.name};
+    for (const StudyColumn& column : shown) cells.push_back(column.cell(arm));
+    table.add_row(std::move(cells));
+  }
+  return table.str(options.colour);
 }
 
 // Words of `text` in lines no wider than `width`: the first begins with `first`, the others with `rest`.
@@ -131,7 +171,7 @@ std::string study_text(const StudyReport& report, const StudyTextOptions& option
                     width);
   for (const PointReport& point : report.points) {
     if (!point.point.name.empty()) text += fmt::format("\n{}\n", point.point.name);
-    text += table_of(point, options.colour);
+    text += table_of(point, options);
     text += wrapped(key_of(point, report), std::max(width, 100), " ", " ");
     text += fmt::format("\n{}\n{}", verdicts_of(point, width), plot_of(report, point, options));
   }

@@ -8,7 +8,7 @@
 namespace eureka {
 
 struct StudyTextOptions {
-  int width = 80;
+  int width = 160;  // of the terminal; narrow ones get fewer columns
   bool colour = false;
 };
 

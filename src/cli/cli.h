@@ -26,6 +26,7 @@ using Action = std::function<int()>;
 void add_train(CLI::App& app, Action& chosen);
 void add_study(CLI::App& app, Action& chosen);
 void add_detect(CLI::App& app, Action& chosen);
+void add_condition(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);
 void add_bench(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);

@@ -1,4 +1,4 @@
-// exp, ln and the normal distribution on vectors. Included once per instruction set.
+// exp and the normal distribution on vectors. Included once per instruction set.
 #if defined(EUREKA_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef EUREKA_KERNELS_MATH_INL_H_
 #undef EUREKA_KERNELS_MATH_INL_H_
@@ -41,29 +41,6 @@ HWY_INLINE FloatVec exp_of(FloatVec x) {
   return hn::Mul(p, hn::BitCast(d, exponent));
 }
 
-// ln(x) for x > 0, denormal ones included, to about two units in the last place.
-HWY_INLINE FloatVec log_of(FloatVec x) {
-  const FloatTag d;
-  const hn::RebindToSigned<FloatTag> di;
-  const FloatMask tiny = hn::Lt(x, hn::Set(d, 1.17549435e-38F));
-  x = hn::IfThenElse(tiny, hn::Mul(x, hn::Set(d, 33554432.0F)), x);  // 2^25
-  // Subtracting the bits of sqrt(1/2) makes the exponent round so that the mantissa lies between sqrt(1/2) and sqrt(2).
-  const auto bits = hn::Sub(hn::BitCast(di, x), hn::Set(di, 0x3f3504f3));
-  const auto exponent = hn::ShiftRight<23>(bits);
-  const FloatVec mantissa = hn::BitCast(d, hn::Sub(hn::BitCast(di, x), hn::ShiftLeft<23>(exponent)));
-  const FloatVec e = hn::Sub(hn::ConvertTo(d, exponent), hn::IfThenElseZero(tiny, hn::Set(d, 25.0F)));
-  // ln m = 2 atanh(s), s = (m - 1)/(m + 1), |s| < 0.172: five terms of the series.
-  const FloatVec one = hn::Set(d, 1.0F);
-  const FloatVec s = hn::Div(hn::Sub(mantissa, one), hn::Add(mantissa, one));
-  const FloatVec s2 = hn::Mul(s, s);
-  FloatVec p = hn::Set(d, 2.0F / 9.0F);
-  p = hn::MulAdd(p, s2, hn::Set(d, 2.0F / 7.0F));
-  p = hn::MulAdd(p, s2, hn::Set(d, 2.0F / 5.0F));
-  p = hn::MulAdd(p, s2, hn::Set(d, 2.0F / 3.0F));
-  const FloatVec ln_m = hn::MulAdd(hn::Mul(p, s2), s, hn::Add(s, s));
-  return hn::MulAdd(e, hn::Set(d, 0.693359375F), hn::MulAdd(e, hn::Set(d, -2.12194440e-4F), ln_m));
-}
-
 struct NormalDistribution {
   FloatVec below;    // Phi(x)
   FloatVec density;  // phi(x)
@@ -86,7 +63,6 @@ HWY_INLINE NormalDistribution normal_distribution(FloatVec x) {
 
 HWY_INLINE float sum_of(FloatVec x) { return hn::GetLane(hn::SumOfLanes(FloatTag(), x)); }
 HWY_INLINE float max_of(FloatVec x) { return hn::GetLane(hn::MaxOfLanes(FloatTag(), x)); }
-HWY_INLINE float min_of(FloatVec x) { return hn::GetLane(hn::MinOfLanes(FloatTag(), x)); }
 
 }  // namespace eureka::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

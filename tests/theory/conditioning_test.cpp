@@ -169,7 +169,7 @@ TEST(Race, RecordsThatAMethodHitsAndLeavesAgain) {
   const Matrix v = Matrix::Identity(2, 2);
   const ValueSoftmaxModel model(v, softmax(vector_of({.5, -.5})));
   const OptimiserPtr ball = heavy_ball(1, .95);
-  const Run run = minimise(model, vector_of({1, -1}), *ball, {.eps = 1e-2, .max_steps = 3000});
+  const theory::Run run = minimise(model, vector_of({1, -1}), *ball, {.eps = 1e-2, .max_steps = 3000});
   ASSERT_TRUE(run.first_hit && run.last_above);
   EXPECT_GT(*run.last_above, *run.first_hit);
   EXPECT_TRUE(run.stayed());

@@ -1,6 +1,8 @@
 // The Jacobian toolbox against worked values, dense matrices and finite differences.
 #include "theory/softmax_jacobian.h"
 
+#include <gmock/gmock.h>
+
 #include <limits>
 
 #include "base/error.h"

@@ -1,7 +1,6 @@
 // What the tests of this layer share: comparison of arrays, finite differences, random rows.
 #pragma once
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -75,7 +75,7 @@ TEST(AttentionStatistics, AgreeWithFloat64OverRandomMaskedRows) {
   for_every_instruction_set([] {
     std::uint64_t seed = 0;
     for (const std::size_t keys : {1, 2, 3, 7, 8, 9, 16, 31, 64, 100, 197})
-      for (const double scale : {0.0, .1, 1.0, 4.0, 15.0})
+      for (const double scale : {0.0, .1, 1.0, 4.0, 10.0})
         for (const double hidden : {0.0, .3, .95}) {
           const FloatRow row = random_row(keys, scale, hidden, ++seed);
           SCOPED_TRACE(testing::Message() << keys << " keys, scale " << scale << ", hidden " << hidden);

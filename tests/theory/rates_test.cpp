@@ -39,13 +39,14 @@ TEST(Rates, AveragedMomentumIsStableJustBelowItsEdgeAndNotJustAbove) {  // O16
 TEST(Rates, PredictedCurveIsTheRunOnAQuadratic) {
   const Vector lambda = vector_of({.01, .3, 1, 2}), error = vector_of({1, -2, .5, 3});
   const double eta = .7;
-  const PredictedCurve curve({lambda, Matrix::Identity(4, 4)}, error, eta);
+  const EigenSystem system{lambda, Matrix::Identity(4, 4)};
+  const PredictedCurve curve(system, error, eta);
   Vector e = error;
   for (int k = 0; k < 50; ++k) {
     EXPECT_NEAR(curve.loss(k) / (0.5 * (lambda.array() * e.array().square()).sum()), 1, 1e-12);
     e -= eta * Vector(lambda.array() * e.array());
   }
-  EXPECT_FALSE(PredictedCurve({lambda, Matrix::Identity(4, 4)}, error, 1.1).steps_to(1e-8)) << "diverges";
+  EXPECT_FALSE(PredictedCurve(system, error, 1.1).steps_to(1e-8)) << "diverges";
 }
 
 TEST(Rates, LanczosSeesTheSameCurve) {

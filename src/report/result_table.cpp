@@ -75,7 +75,10 @@ std::string ResultTable::markdown() const {
 
 std::string ResultTable::csv() const {
   std::string result;
-  for (std::size_t i = 0; i < columns_.size(); ++i) result += (i > 0 ? "," : "") + quoted(columns_[i].key);
+  for (const ResultColumn& column : columns_) {
+    if (!result.empty()) result += ',';
+    result += quoted(column.key);
+  }
   result += '\n';
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i) {

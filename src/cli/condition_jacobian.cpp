@@ -52,7 +52,8 @@ class BoundedRows {
   }
   // A closed form beside the same number from the eigenvalues.
   void equal(const std::string& name, const std::string& law, double closed, double value) {
-    table.add_row({name, law, closed, value, closed, value / closed, value / closed, std::log10(value)});
+    table.add_row({name, law, closed, value, closed, value / closed, value / closed,
+                   value > 0 ? ResultCell(std::log10(value)) : ResultCell()});
   }
 };
 

@@ -39,7 +39,7 @@ TEST(Rates, AveragedMomentumIsStableJustBelowItsEdgeAndNotJustAbove) {  // O16
 TEST(Rates, PredictedCurveIsTheRunOnAQuadratic) {
   const Vector lambda = vector_of({.01, .3, 1, 2}), error = vector_of({1, -2, .5, 3});
   const double eta = .7;
-  const EigenSystem system{lambda, Matrix::Identity(4, 4)};
+  const EigenSystem system = eigen_system(lambda.asDiagonal());
   const PredictedCurve curve(system, error, eta);
   Vector e = error;
   for (int k = 0; k < 50; ++k) {

@@ -32,7 +32,7 @@ std::vector<ResultColumn> columns_of(bool planted) {
   columns.push_back({"kappa_fisher", "F^-1 GN", "{:.3g}"});
   columns.push_back({"kappa_gram", "G2^-1 GN", "{:.3g}"});
   columns.push_back({"kappa_across", "across w*", "{:.3g}"});
-  columns.push_back({"alignment", "|cos|", "{:.2f}"});
+  columns.push_back({"alignment", "cos", "{:.2f}"});
   columns.push_back({"largest", "lam_max", "{:.1e}"});
   columns.push_back({"smallest", "lam_min", "{:.1e}"});
   if (planted) {

@@ -39,13 +39,16 @@ LocalRate measure_local_rate(const Problem& problem, const Vector& solution, con
   const double eta = options.heavy_ball ? heavy_ball_step(c) : options.cautious ? 1 / c.largest : descent_step(c);
   const double beta = options.heavy_ball ? heavy_ball_momentum(kappa) : 0;
 
-  const double radius = options.radius.value_or(std::min(1e-3, 1e-2 / kappa)) * solution.norm();
+  const double relative_radius = options.radius.value_or(std::min(1e-3, 1e-2 / kappa));
+  const double radius = relative_radius * solution.norm();
+  // Rounding leaves an error of about 1e-16 kappa |w*|: a fit below it would measure nothing.
+  const double stop = std::max(options.stop, 2e-16 * kappa / relative_radius);
   const Vector start_error = radius * normal_vector(solution.size(), options.seed, "theory start").normalized();
   if (!options.heavy_ball) result.predicted_steps = PredictedCurve(system, start_error, eta).steps_to(options.eps);
 
   Vector x = solution + start_error, before = x, gradient;
   const bool by_loss = c.nulls > 0;
-  const auto limit = static_cast<Index>(std::log(options.stop) / std::log(rate) * 2) + 400;
+  const auto limit = static_cast<Index>(std::log(stop) / std::log(rate) * 2) + 400;
   std::vector<double> history;
   double initial_loss = 0;
   for (Index step = 0; step <= limit; ++step) {
@@ -58,7 +61,7 @@ LocalRate measure_local_rate(const Problem& problem, const Vector& solution, con
     if (!(size > 0) || (by_loss && loss < 1e-28)) break;
     history.push_back(size);
     result.run_steps = step;
-    if (size < options.stop || size > 1e3) break;
+    if (size < stop || size > 1e3) break;
     const Vector next = x - eta * gradient + beta * (x - before);
     before = x;
     x = next;

@@ -1,7 +1,10 @@
 // Speed of single kernels; GFLOP/s next to the peak of the core.
 #include <benchmark/benchmark.h>
 
+#include <cmath>
+
 #include "kernels/attention.h"
+#include "kernels/attention_statistics.h"
 #include "kernels/gemm.h"
 #include "kernels/layer_norm.h"
 
@@ -178,6 +181,33 @@ void BM_Peak(benchmark::State& state) {
   state.counters["GFLOP/s"] = best * 1e-9;
 }
 BENCHMARK(BM_Peak)->Iterations(1);
+
+// Coefficients per second on one core; training diagnostics need 200 million at 64 keys. The second argument: with
+// logits.
+void BM_AttentionStatistics(benchmark::State& state) {
+  const auto keys = static_cast<std::size_t>(state.range(0));
+  constexpr std::size_t kRows = 256;
+  Buffer logits(kRows * keys), weights(kRows * keys);
+  fill(logits);
+  for (std::size_t row = 0; row < kRows; ++row) {
+    float sum = 0;
+    for (std::size_t i = 0; i < keys; ++i)
+      sum += weights.data()[row * keys + i] = std::exp(5 * logits.data()[row * keys + i]);
+    for (std::size_t i = 0; i < keys; ++i) weights.data()[row * keys + i] /= sum;
+  }
+  for (auto _ : state)
+    for (std::size_t row = 0; row < kRows; ++row)
+      benchmark::DoNotOptimize(
+          attention_statistics({.weights = weights.data() + row * keys,
+                                .keys = keys,
+                                .logits = state.range(1) != 0 ? logits.data() + row * keys : nullptr,
+                                .scale = 5},
+                               0.05F));
+  state.counters["Mcoefficients/s"] =
+      benchmark::Counter(static_cast<double>(kRows * keys) * 1e-6, benchmark::Counter::kIsIterationInvariantRate,
+                         benchmark::Counter::kIs1000);
+}
+BENCHMARK(BM_AttentionStatistics)->Args({17, 0})->Args({64, 0})->Args({64, 1})->Args({197, 0});
 
 }  // namespace
 }  // namespace eureka

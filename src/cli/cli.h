@@ -27,6 +27,7 @@ void add_train(CLI::App& app, Action& chosen);
 void add_study(CLI::App& app, Action& chosen);
 void add_branch(CLI::App& app, Action& chosen);
 void add_detect(CLI::App& app, Action& chosen);
+void add_condition(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);
 void add_bench(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);

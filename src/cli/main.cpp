@@ -26,6 +26,16 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc,
     return {ErrorKind::usage, fmt::format("there is no verb '{}'", first), {}, did_you_mean(first, verbs)};
   if (!is_verb) return {ErrorKind::usage, problem.what(), {}, "eureka --help shows what there is"};
   const CLI::App* verb = app.get_subcommand(first);
+  std::string name_of_verb = first;
+  const std::vector<std::string> parts = verb_names(*verb);
+  if (!parts.empty() && argc > 2 && argv[2][0] != '-') {
+    const std::string second = argv[2];
+    if (std::find(parts.begin(), parts.end(), second) == parts.end())
+      return {
+          ErrorKind::usage, fmt::format("eureka {} has no part '{}'", first, second), {}, did_you_mean(second, parts)};
+    verb = verb->get_subcommand(second);
+    name_of_verb += " " + second;
+  }
   std::vector<std::string> options;
   for (const CLI::Option* option : verb->get_options())
     for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
@@ -33,13 +43,15 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc,
     const std::string word = argv[i];
     const std::string name = word.substr(0, word.find('='));
     if (!name.starts_with("--") || std::find(options.begin(), options.end(), name) != options.end()) continue;
-    return {
-        ErrorKind::usage, fmt::format("eureka {} has no option '{}'", first, name), {}, did_you_mean(name, options)};
+    return {ErrorKind::usage,
+            fmt::format("eureka {} has no option '{}'", name_of_verb, name),
+            {},
+            did_you_mean(name, options)};
   }
   return {ErrorKind::usage,
-          fmt::format("eureka {}: {}", first, problem.what()),
+          fmt::format("eureka {}: {}", name_of_verb, problem.what()),
           {},
-          fmt::format("eureka {} --help shows how", first)};
+          fmt::format("eureka {} --help shows how", name_of_verb)};
 }
 
 int run(int argc, char** argv) {
@@ -51,6 +63,7 @@ int run(int argc, char** argv) {
   add_study(app, chosen);
   add_branch(app, chosen);
   add_detect(app, chosen);
+  add_condition(app, chosen);
   add_list(app, chosen);
   add_bench(app, chosen);
   add_doctor(app, chosen);

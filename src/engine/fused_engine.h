@@ -7,9 +7,9 @@
 
 #include <optional>
 
+#include "base/thread_pool.h"
 #include "engine/engine.h"
 #include "engine/fused_pass.h"
-#include "engine/thread_pool.h"
 #include "kernels/elementwise.h"
 
 namespace eureka {

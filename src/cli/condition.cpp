@@ -1,0 +1,154 @@
+// eureka condition: the conditioning of softmax attention, theory beside measurement.
+#include "cli/condition.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "base/files.h"
+#include "base/suggest.h"
+#include "base/terminal.h"
+#include "io/csv.h"
+#include "report/curve_plot.h"
+
+namespace eureka::cli {
+
+using theory::AttentionKind;
+using theory::Index;
+
+void emit(const ConditionReport& report, const ConditionOutput& output) {
+  if (!output.csv.empty()) atomic_write(output.csv, report.tables.front().csv());
+  if (output.json) {
+    nlohmann::ordered_json json = {{"tests", report.theorem}, {"rows", report.tables.front().json()}};
+    if (report.tables.size() > 1) json["laws"] = report.tables[1].json();
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("{}\n", report.theorem);
+  for (const ResultTable& table : report.tables)
+    if (!table.rows().empty()) fmt::print("\n{}", table.text(use_colour(STDOUT_FILENO)));
+  if (!report.plot.empty()) fmt::print("\n{}", report.plot);
+  if (!report.note.empty()) fmt::print("\n{}\n", report.note);
+}
+
+void add_output_options(CLI::App& verb, ConditionOutput& output) {
+  verb.add_flag("--json", output.json, "machine-readable");
+  verb.add_option("--csv", output.csv, "also write the table to this file");
+}
+
+void add_size_options(CLI::App& verb, theory::TeacherSize& size) {
+  verb.add_option("--examples", size.examples, "N: training examples")->capture_default_str();
+  verb.add_option("--tokens", size.tokens, "T: tokens per example")->capture_default_str();
+  verb.add_option("--features", size.features, "d: features per token, the dimension of the query")
+      ->capture_default_str();
+  verb.add_option("--outputs", size.outputs, "p: outputs per example")->capture_default_str();
+}
+
+void add_threads_option(CLI::App& verb, int& threads) {
+  verb.add_option("--threads", threads, "cases at a time; 0: one per core. Results do not depend on it")
+      ->check(CLI::Range(0, 1024));
+}
+
+std::size_t threads_or_all(int threads) {
+  return threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
+}
+
+namespace {
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t start = 0;
+  while (start <= text.size() && !text.empty()) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    parts.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<double> parse_numbers(const std::string& text, const std::string& option) {
+  std::vector<double> numbers;
+  for (const std::string& part : split(text)) {
+    const std::optional<double> number = parse_number(part);
+    if (!number)
+      throw Error(ErrorKind::usage, fmt::format("'{}' is no number", part), option,
+                  "give numbers with commas between: 1,2,4");
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+std::vector<Index> parse_counts(const std::string& text, const std::string& option) {
+  std::vector<Index> counts;
+  for (const double number : parse_numbers(text, option)) {
+    if (!(number >= 0) || number > 1e9 || number != std::floor(number))
+      throw Error(ErrorKind::usage, fmt::format("{:g} is no count", number), option, "give whole numbers: 0,4,16");
+    counts.push_back(static_cast<Index>(number));
+  }
+  return counts;
+}
+
+std::vector<AttentionKind> parse_kinds(const std::string& text) {
+  std::vector<AttentionKind> kinds;
+  for (const std::string& part : split(text)) {
+    const auto known = std::find_if(theory::kAttentionKinds.begin(), theory::kAttentionKinds.end(),
+                                    [&](AttentionKind kind) { return part == theory::name_of(kind); });
+    if (known == theory::kAttentionKinds.end()) {
+      std::vector<std::string> names;
+      for (const AttentionKind kind : theory::kAttentionKinds) names.emplace_back(theory::name_of(kind));
+      throw Error(ErrorKind::usage, fmt::format("there is no attention kind '{}'", part), "--kinds",
+                  did_you_mean(part, names));
+    }
+    kinds.push_back(*known);
+  }
+  return kinds;
+}
+
+std::string log_plot(const std::string& title, const std::vector<double>& x, const std::vector<double>& log10_values) {
+  PlotOptions options;
+  options.title = title;
+  options.width = std::min(100, terminal_columns(STDOUT_FILENO));
+  options.colour = use_colour(STDOUT_FILENO);
+  return plot_curve({x, log10_values}, {}, options);
+}
+
+std::vector<TeacherPoint> temperature_points(const theory::TeacherSize& size, const std::vector<double>& temperatures,
+                                             std::uint64_t seed) {
+  std::vector<TeacherPoint> points;
+  for (const double tau : temperatures) points.push_back({fmt::format("tau {:g}", tau), {size, {}, tau, seed}});
+  return points;
+}
+
+std::vector<TeacherPoint> planted_points(const theory::TeacherSize& size, const std::vector<Index>& extra_active,
+                                         const std::vector<double>& deltas, std::uint64_t seed) {
+  std::vector<TeacherPoint> points;
+  for (const double delta : deltas)
+    for (const Index q : extra_active)
+      points.push_back({fmt::format("q {}, delta {:g}", q, delta), {size, theory::Planted{q, delta}, 1, seed}});
+  return points;
+}
+
+theory::Teacher teacher_of(const theory::ConditioningCase& c) {
+  if (c.planted) return planted_teacher(c.size, *c.planted, c.seed);
+  if (!(c.temperature > 0) || !std::isfinite(c.temperature))
+    throw Error(ErrorKind::usage, "a temperature must be above 0", "--temperatures", "for example: 4,1,0.25");
+  return gaussian_teacher(c.size, 1 / c.temperature, c.seed);
+}
+
+void add_condition(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("condition", "the conditioning of softmax attention: theory beside measurement");
+  verb->require_subcommand(1);
+  add_condition_jacobian(*verb, chosen);
+  add_condition_rates(*verb, chosen);
+  add_condition_sweep(*verb, chosen);
+  add_condition_race(*verb, chosen);
+  add_condition_scale(*verb, chosen);
+  add_condition_tables(*verb, chosen);
+}
+
+}  // namespace eureka::cli

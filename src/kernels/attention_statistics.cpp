@@ -1,0 +1,273 @@
+#include "kernels/attention_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention_statistics.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.
+#include "kernels/math-inl.h"
+
+// What one pass over a row gathers. Sums of the others, all but one largest weight, are in units of the second largest.
+#ifndef EUREKA_KERNELS_ROW_SUMS_
+#define EUREKA_KERNELS_ROW_SUMS_
+namespace eureka {
+struct RowSums {
+  float keys = 0, active = 0;
+  float largest = 0, log_second = 0, log_smallest = 0;
+  float log_sum = 0, minus_entropy = 0;
+  float others = 0, others2 = 0, others3 = 0, others4 = 0;
+  bool underflowed = false;
+};
+}  // namespace eureka
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace eureka::HWY_NAMESPACE {
+namespace {
+
+constexpr float kSmallestFloat = 1.4e-45F;
+constexpr float kHidden = -1e30F;  // below every logarithm
+
+HWY_INLINE float min_of(FloatVec x) { return hn::GetLane(hn::MinOfLanes(FloatTag(), x)); }
+
+// ln(x) for x > 0, denormal ones included, to about two units in the last place.
+HWY_INLINE FloatVec log_of(FloatVec x) {
+  const FloatTag d;
+  const hn::RebindToSigned<FloatTag> di;
+  const FloatMask tiny = hn::Lt(x, hn::Set(d, 1.17549435e-38F));
+  x = hn::IfThenElse(tiny, hn::Mul(x, hn::Set(d, 33554432.0F)), x);  // 2^25
+  // Subtracting the bits of sqrt(1/2) makes the exponent round so that the mantissa lies between sqrt(1/2) and sqrt(2).
+  const auto bits = hn::Sub(hn::BitCast(di, x), hn::Set(di, 0x3f3504f3));
+  const auto exponent = hn::ShiftRight<23>(bits);
+  const FloatVec mantissa = hn::BitCast(d, hn::Sub(hn::BitCast(di, x), hn::ShiftLeft<23>(exponent)));
+  const FloatVec e = hn::Sub(hn::ConvertTo(d, exponent), hn::IfThenElseZero(tiny, hn::Set(d, 25.0F)));
+  // ln m = 2 atanh(s), s = (m - 1)/(m + 1), |s| < 0.172: five terms of the series.
+  const FloatVec one = hn::Set(d, 1.0F);
+  const FloatVec s = hn::Div(hn::Sub(mantissa, one), hn::Add(mantissa, one));
+  const FloatVec s2 = hn::Mul(s, s);
+  FloatVec p = hn::Set(d, 2.0F / 9.0F);
+  p = hn::MulAdd(p, s2, hn::Set(d, 2.0F / 7.0F));
+  p = hn::MulAdd(p, s2, hn::Set(d, 2.0F / 5.0F));
+  p = hn::MulAdd(p, s2, hn::Set(d, 2.0F / 3.0F));
+  const FloatVec ln_m = hn::MulAdd(hn::Mul(p, s2), s, hn::Add(s, s));
+  return hn::MulAdd(e, hn::Set(d, 0.693359375F), hn::MulAdd(e, hn::Set(d, -2.12194440e-4F), ln_m));
+}
+
+// One vector of a row: the keys that count, their weights (0 elsewhere) and logarithms (kHidden elsewhere).
+struct KeyVector {
+  FloatMask counts;
+  FloatVec weights, logs;
+};
+
+// Loads what is left of an array, without reading past its end.
+HWY_INLINE FloatVec load_some(const float* values, std::size_t left) {
+  const FloatTag d;
+  if (left >= kLanes) return hn::LoadU(d, values);
+  HWY_ALIGN float copy[kLanes] = {};
+  for (std::size_t i = 0; i < left; ++i) copy[i] = values[i];
+  return hn::Load(d, copy);
+}
+
+HWY_INLINE FloatMask counting(const StatisticsRow& row, std::size_t key) {
+  const FloatTag d;
+  const FloatMask exist = hn::FirstN(d, row.keys - key);
+  if (row.visible == nullptr) return exist;
+  return hn::And(exist, hn::Ne(load_some(row.visible + key, row.keys - key), hn::Zero(d)));
+}
+
+struct Tops {
+  float weight = 0, logit = 0;
+};
+
+HWY_INLINE Tops tops_of(const StatisticsRow& row) {
+  const FloatTag d;
+  const FloatVec scale = hn::Set(d, row.scale);
+  FloatVec weight = hn::Zero(d), logit = hn::Set(d, kHidden);
+  for (std::size_t key = 0; key < row.keys; key += kLanes) {
+    const FloatMask counts = counting(row, key);
+    weight = hn::Max(weight, hn::IfThenElseZero(counts, load_some(row.weights + key, row.keys - key)));
+    if (row.logits == nullptr) continue;
+    const FloatVec z = hn::Mul(scale, load_some(row.logits + key, row.keys - key));
+    logit = hn::Max(logit, hn::IfThenElse(counts, z, hn::Set(d, kHidden)));
+  }
+  return {max_of(weight), max_of(logit)};
+}
+
+// Logarithms of the weights: from the logits where they are given, else of weights held above zero.
+HWY_INLINE KeyVector key_vector(const StatisticsRow& row, std::size_t key, const Tops& tops, FloatVec log_top) {
+  const FloatTag d;
+  KeyVector v{counting(row, key), {}, {}};
+  v.weights = hn::IfThenElseZero(v.counts, load_some(row.weights + key, row.keys - key));
+  FloatVec logs;
+  if (row.logits != nullptr) {
+    const FloatVec z = hn::Mul(hn::Set(d, row.scale), load_some(row.logits + key, row.keys - key));
+    logs = hn::Add(hn::Sub(z, hn::Set(d, tops.logit)), log_top);
+  } else {
+    logs = log_of(hn::Max(v.weights, hn::Set(d, kSmallestFloat)));
+  }
+  v.logs = hn::IfThenElse(v.counts, logs, hn::Set(d, kHidden));
+  return v;
+}
+
+RowSums sums_now(const StatisticsRow& row, float threshold) {
+  const FloatTag d;
+  const FloatVec zero = hn::Zero(d), one = hn::Set(d, 1.0F), hidden = hn::Set(d, kHidden);
+  const Tops tops = tops_of(row);
+  const FloatVec log_top = log_of(hn::Max(hn::Set(d, tops.weight), hn::Set(d, kSmallestFloat)));
+  const bool by_logits = row.logits != nullptr;
+
+  FloatVec keys = zero, active = zero, ties = zero, runner_up = hidden, smallest = zero, logs = zero, entropy = zero;
+  FloatMask lost = hn::FirstN(d, 0);
+  for (std::size_t key = 0; key < row.keys; key += kLanes) {
+    const KeyVector v = key_vector(row, key, tops, log_top);
+    const FloatMask is_top = hn::Ge(v.logs, log_top);
+    keys = hn::Add(keys, hn::IfThenElseZero(v.counts, one));
+    active = hn::Add(active, hn::IfThenElseZero(hn::Gt(v.weights, hn::Set(d, threshold)), one));
+    ties = hn::Add(ties, hn::IfThenElseZero(is_top, one));
+    runner_up = hn::Max(runner_up, hn::IfThenElse(is_top, hidden, v.logs));
+    smallest = hn::Min(smallest, hn::IfThenElseZero(v.counts, v.logs));
+    logs = hn::Add(logs, hn::IfThenElseZero(v.counts, v.logs));
+    entropy = hn::MulAdd(v.weights, hn::IfThenElseZero(v.counts, v.logs), entropy);
+    lost = hn::Or(lost, hn::And(v.counts, hn::Eq(v.weights, zero)));
+  }
+  RowSums sums;
+  sums.keys = sum_of(keys);
+  sums.active = sum_of(active);
+  sums.largest = tops.weight;
+  sums.log_smallest = min_of(smallest);
+  sums.log_sum = sum_of(logs);
+  sums.minus_entropy = sum_of(entropy);
+  sums.underflowed = !by_logits && !hn::AllFalse(d, lost);
+  const float tied = sum_of(ties);
+  sums.log_second = tied > 1 ? hn::GetLane(log_top) : max_of(runner_up);
+
+  FloatVec first = zero, second = zero, third = zero, fourth = zero;
+  const FloatVec log_second = hn::Set(d, sums.log_second);
+  for (std::size_t key = 0; key < row.keys; key += kLanes) {
+    const KeyVector v = key_vector(row, key, tops, log_top);
+    const FloatMask other = hn::And(v.counts, hn::Lt(v.logs, log_top));
+    const FloatVec x = hn::IfThenElseZero(other, exp_of(hn::Sub(v.logs, log_second)));
+    const FloatVec x2 = hn::Mul(x, x);
+    first = hn::Add(first, x);
+    second = hn::Add(second, x2);
+    third = hn::MulAdd(x2, x, third);
+    fourth = hn::MulAdd(x2, x2, fourth);
+  }
+  // Of several equal largest weights one is split off; the rest are others, each one unit.
+  const float more = tied > 1 ? tied - 1 : 0;
+  sums.others = sum_of(first) + more;
+  sums.others2 = sum_of(second) + more;
+  sums.others3 = sum_of(third) + more;
+  sums.others4 = sum_of(fourth) + more;
+  return sums;
+}
+
+}  // namespace
+}  // namespace eureka::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace eureka {
+
+HWY_EXPORT(sums_now);
+
+namespace {
+
+constexpr float kLn10 = 2.302585093F;
+
+// The moments and bounds of theory/row_spectrum.h, in units of the second largest weight t.
+AttentionRowStatistics from_sums(const RowSums& sums) {
+  AttentionRowStatistics s;
+  s.keys = sums.keys;
+  s.active = sums.active;
+  s.underflowed = sums.underflowed;
+  if (sums.keys < 2) return s;
+  const double n = sums.keys, m = sums.largest, m2 = m * m, t = std::exp(sums.log_second);
+  const double w = sums.others, q2 = sums.others2, q3 = sums.others3, q4 = sums.others4, mw = m * w;
+  const double trace = mw + w - t * q2;
+  const double square = mw * mw + q2 * (1 + 2 * m2 + t * t * q2) - 2 * t * q3;
+  const double cube = mw * mw * mw + 3 * m2 * m * w * q2 + (1 + 3 * m2) * q3 - 3 * t * q4 + 3 * t * t * q2 * q3 -
+                      3 * t * m2 * q2 * q2 - t * t * t * q2 * q2 * q2;
+  const double root = std::sqrt(square), share = n / (n - 1);
+  const double low = std::max(std::max(share * mw, 0.5 * (mw + 1 - t) + m), std::max(square / trace, cube / square));
+  double high = std::min(std::min(2 * mw, trace), std::min(root, std::cbrt(cube)));
+  if (t * high > m) high = m / t;
+  const double smallest = std::exp(sums.log_smallest), above_smallest = share * (1 - smallest);
+  const float log_ratio = sums.log_second - sums.log_smallest;
+  s.trace = static_cast<float>(t * trace);
+  s.frobenius = static_cast<float>(t * root);
+  s.effective_rank = static_cast<float>(trace * trace / square);
+  s.largest_low = static_cast<float>(t * low);
+  s.largest_high = static_cast<float>(t * high);
+  s.smallest_low = static_cast<float>(smallest);
+  s.smallest_high = static_cast<float>(smallest * above_smallest);
+  s.log10_kappa_low = std::max(0.0F, (log_ratio + std::log(static_cast<float>(low / above_smallest))) / kLn10);
+  s.log10_kappa_high = (log_ratio + std::log(static_cast<float>(high))) / kLn10;
+  s.log_pseudo_determinant = sums.log_sum + std::log(sums.keys);
+  s.entropy = -sums.minus_entropy;
+  s.participation = static_cast<float>(1 / (m2 + t * t * q2));
+  return s;
+}
+
+StatisticSummary summary_of(std::vector<float>& values) {
+  StatisticSummary summary;
+  if (values.empty()) return summary;
+  double sum = 0;
+  for (const float v : values) sum += v;
+  summary.mean = static_cast<float>(sum / static_cast<double>(values.size()));
+  const auto percentile = [&](std::size_t percent) {
+    const auto place = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * percent / 100);
+    std::nth_element(values.begin(), place, values.end());
+    return *place;
+  };
+  summary.percentile_5 = percentile(5);
+  summary.median = percentile(50);
+  summary.percentile_95 = percentile(95);
+  return summary;
+}
+
+}  // namespace
+
+AttentionRowStatistics attention_statistics(const StatisticsRow& row, float threshold) {
+  return from_sums(HWY_DYNAMIC_DISPATCH(sums_now)(row, threshold));
+}
+
+HeadStatistics summarise(std::span<const AttentionRowStatistics> rows) {
+  HeadStatistics head;
+  double degrees = 0;
+  for (const AttentionRowStatistics& row : rows) {
+    if (row.keys < 2) continue;
+    ++head.rows;
+    head.underflowed += row.underflowed ? 1 : 0;
+    degrees += std::max(0.0F, row.active - 1);
+  }
+  head.active_degrees = static_cast<std::size_t>(degrees);
+  std::vector<float> values;
+  values.reserve(head.rows);
+  const auto fill = [&](StatisticSummary HeadStatistics::*summary, float AttentionRowStatistics::*value) {
+    values.clear();
+    for (const AttentionRowStatistics& row : rows)
+      if (row.keys >= 2) values.push_back(row.*value);
+    head.*summary = summary_of(values);
+  };
+  fill(&HeadStatistics::trace, &AttentionRowStatistics::trace);
+  fill(&HeadStatistics::frobenius, &AttentionRowStatistics::frobenius);
+  fill(&HeadStatistics::effective_rank, &AttentionRowStatistics::effective_rank);
+  fill(&HeadStatistics::largest_low, &AttentionRowStatistics::largest_low);
+  fill(&HeadStatistics::largest_high, &AttentionRowStatistics::largest_high);
+  fill(&HeadStatistics::smallest_low, &AttentionRowStatistics::smallest_low);
+  fill(&HeadStatistics::smallest_high, &AttentionRowStatistics::smallest_high);
+  fill(&HeadStatistics::log10_kappa_low, &AttentionRowStatistics::log10_kappa_low);
+  fill(&HeadStatistics::log10_kappa_high, &AttentionRowStatistics::log10_kappa_high);
+  fill(&HeadStatistics::log_pseudo_determinant, &AttentionRowStatistics::log_pseudo_determinant);
+  fill(&HeadStatistics::entropy, &AttentionRowStatistics::entropy);
+  fill(&HeadStatistics::participation, &AttentionRowStatistics::participation);
+  fill(&HeadStatistics::active, &AttentionRowStatistics::active);
+  return head;
+}
+
+}  // namespace eureka
+#endif

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
 #include "data/data_sets.h"

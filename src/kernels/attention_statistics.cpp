@@ -117,17 +117,20 @@ RowSums sums_now(const StatisticsRow& row, float threshold) {
   const FloatVec zero = hn::Zero(d), one = hn::Set(d, 1.0F), hidden = hn::Set(d, kHidden);
   const Tops tops = tops_of(row);
   const FloatVec log_top = log_of(hn::Max(hn::Set(d, tops.weight), hn::Set(d, kSmallestFloat)));
+  const FloatVec top_weight = hn::Set(d, tops.weight);
   const bool by_logits = row.logits != nullptr;
 
-  FloatVec keys = zero, active = zero, ties = zero, runner_up = hidden, smallest = zero, logs = zero, entropy = zero;
+  FloatVec keys = zero, active = zero, ties = zero, smallest = zero, logs = zero, entropy = zero;
+  FloatVec runner_up = hidden, second_weight = zero;
   FloatMask lost = hn::FirstN(d, 0);
   for (std::size_t key = 0; key < row.keys; key += kLanes) {
     const KeyVector v = key_vector(row, key, tops, log_top);
-    const FloatMask is_top = hn::Ge(v.logs, log_top);
+    const FloatMask is_top = by_logits ? hn::Ge(v.logs, log_top) : hn::And(v.counts, hn::Ge(v.weights, top_weight));
     keys = hn::Add(keys, hn::IfThenElseZero(v.counts, one));
     active = hn::Add(active, hn::IfThenElseZero(hn::Gt(v.weights, hn::Set(d, threshold)), one));
     ties = hn::Add(ties, hn::IfThenElseZero(is_top, one));
     runner_up = hn::Max(runner_up, hn::IfThenElse(is_top, hidden, v.logs));
+    second_weight = hn::Max(second_weight, hn::IfThenZeroElse(is_top, v.weights));
     smallest = hn::Min(smallest, hn::IfThenElseZero(v.counts, v.logs));
     logs = hn::Add(logs, hn::IfThenElseZero(v.counts, v.logs));
     entropy = hn::MulAdd(v.weights, hn::IfThenElseZero(v.counts, v.logs), entropy);
@@ -145,11 +148,21 @@ RowSums sums_now(const StatisticsRow& row, float threshold) {
   sums.log_second = tied > 1 ? hn::GetLane(log_top) : max_of(runner_up);
 
   FloatVec first = zero, second = zero, third = zero, fourth = zero;
-  const FloatVec log_second = hn::Set(d, sums.log_second);
+  const FloatVec log_second = hn::Set(d, sums.log_second), floor = hn::Set(d, kSmallestFloat);
+  // Times 2^60 first: the inverse of a denormal weight would overflow.
+  const FloatVec lift = hn::Set(d, 1.152921504606846976e18F);
+  const float unit = tied > 1 ? tops.weight : max_of(second_weight);
+  const FloatVec inverse = hn::Div(one, hn::Mul(hn::Max(hn::Set(d, unit), floor), lift));
   for (std::size_t key = 0; key < row.keys; key += kLanes) {
-    const KeyVector v = key_vector(row, key, tops, log_top);
-    const FloatMask other = hn::And(v.counts, hn::Lt(v.logs, log_top));
-    const FloatVec x = hn::IfThenElseZero(other, exp_of(hn::Sub(v.logs, log_second)));
+    FloatVec x;
+    if (by_logits) {
+      const KeyVector v = key_vector(row, key, tops, log_top);
+      x = hn::IfThenElseZero(hn::And(v.counts, hn::Lt(v.logs, log_top)), exp_of(hn::Sub(v.logs, log_second)));
+    } else {
+      const FloatVec w = hn::Max(load_some(row.weights + key, row.keys - key), floor);
+      const FloatMask other = hn::And(counting(row, key), hn::Lt(w, top_weight));
+      x = hn::IfThenElseZero(other, hn::Mul(hn::Mul(w, lift), inverse));
+    }
     const FloatVec x2 = hn::Mul(x, x);
     first = hn::Add(first, x);
     second = hn::Add(second, x2);

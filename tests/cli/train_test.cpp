@@ -174,6 +174,11 @@ TEST(Presets, AllRun) {
                                       "--out",
                                       directory.path() / name};
     if (preset.at("kind") == "study") words.insert(words.end(), {"--seeds", "1"});
+    // Drawn images instead of fetched ones, a CPU instead of a GPU.
+    if (name.starts_with("image-") || name == "position-scale") {
+      for (const char* change : {"task.data=glyphs", "train.batch=4", "train.validation_samples=8", "run.device=cpu"})
+        words.insert(words.end(), {"--set", change});
+    }
     const CommandResult result = eureka_command(words);
     EXPECT_EQ(result.exit_code, 0) << name << ": " << result.err;
   }

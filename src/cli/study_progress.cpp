@@ -86,9 +86,10 @@ std::string StudyProgress::table() const {
   for (const auto& [key, cell] : cells_) {
     const std::string& point = study_.points[key.first].name;
     const ArmSummary summary = summarise_arm(cell.outcomes, cell.horizon);
-    table.add_row({point.empty() ? study_.arms[key.second].name : point + " " + study_.arms[key.second].name,
-                   fmt::format("{}/{}", cell.ended, cell.total), fmt::format("{}", summary.moments),
-                   summary.moment.median ? fmt::format("{:.0f}", *summary.moment.median) : "-"});
+    table.add_row(
+        {point.empty() ? study_.arms[key.second].name : fmt::format("{} {}", point, study_.arms[key.second].name),
+         fmt::format("{}/{}", cell.ended, cell.total), fmt::format("{}", summary.moments),
+         summary.moment.median ? fmt::format("{:.0f}", *summary.moment.median) : "-"});
   }
   return table.str(use_colour(STDERR_FILENO));
 }

@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 
 std::string place_of(const Study& study, const Trial& trial) {
   const std::string& point = study.points[trial.point].name;
-  return fmt::format("arm '{}'{}", study.arms[trial.arm].name, point.empty() ? "" : " at " + point);
+  return fmt::format("arm '{}'{}", study.arms[trial.arm].name, point.empty() ? "" : fmt::format(" at {}", point));
 }
 
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;

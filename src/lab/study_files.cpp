@@ -168,7 +168,7 @@ void flatten_into(std::vector<std::pair<std::string, std::string>>& cells, const
   } else if (key == "paired") {
     const Json keys = paired_json(PairedComparison{});
     for (const auto& [inner, number] : keys.items())
-      cells.emplace_back("paired_" + inner, value.is_object() ? csv_cell(value.at(inner)) : "");
+      cells.emplace_back(fmt::format("paired_{}", inner), value.is_object() ? csv_cell(value.at(inner)) : "");
   } else {
     cells.emplace_back(key, csv_cell(value));
   }

@@ -1,4 +1,5 @@
 // eureka branch, and studies that branch: bit-exact where nothing changed.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -130,7 +131,7 @@ TEST_F(BranchStudy, ContinuesStuckRunsWithAndWithoutTheCure) {
 
   // The same from runs that are there already.
   const fs::path again =
-      write("again.toml", "[branch]\nfrom = \"" + (out() / "parents").string() + "\"\nat = 200\n" + arms_);
+      write("again.toml", fmt::format("[branch]\nfrom = \"{}\"\nat = 200\n{}", (out() / "parents").string(), arms_));
   const CommandResult second =
       eureka_command({"study", again.string(), "--out", (directory_.path() / "again").string(), "--json"});
   ASSERT_EQ(second.exit_code, 0) << second.err;

@@ -1,4 +1,5 @@
 // Studies as a user runs them: killed, stopped, resumed, with trials that die or hang.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ class StudyVerb : public testing::Test {
                              "[[arm]]\nname = \"softmax\"\n"
                              "[[arm]]\nname = \"qk_norm\"\nset.attention.rule = \"qk_norm\"\n";
     std::vector<std::string> words = {
-        "study", file.string(), "--out", out(name).string(), "--set", "train.steps=" + std::to_string(steps)};
+        "study", file.string(), "--out", out(name).string(), "--set", fmt::format("train.steps={}", steps)};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -40,7 +41,7 @@ class StudyVerb : public testing::Test {
       const std::vector<pid_t> children = children_of(study.pid());
       // A trial has its own name once it has left the study's image behind.
       for (const pid_t child : children) {
-        std::ifstream file("/proc/" + std::to_string(child) + "/cmdline");
+        std::ifstream file(fmt::format("/proc/{}/cmdline", child));
         std::string words((std::istreambuf_iterator<char>(file)), {});
         if (words.find("--heartbeat") != std::string::npos) return child;
       }
@@ -87,7 +88,7 @@ TEST_F(StudyVerb, PrintsTableVerdictsAndSurvivalPlot) {
   const std::string arms = read_file(out("a") / "arms.csv"), trials = read_file(out("a") / "trials.csv");
   EXPECT_EQ(std::count(arms.begin(), arms.end(), '\n'), 3);
   EXPECT_EQ(std::count(trials.begin(), trials.end(), '\n'), 7);
-  const std::string header = arms.substr(0, arms.find('\n')), row = arms.substr(header.size() + 1);
+  const std::string header = arms.substr(0, arms.find('\n'));
   EXPECT_THAT(header, HasSubstr("rate_ci_low,rate_ci_high"));
 }
 

@@ -1,5 +1,6 @@
 #include "lab/trial_process.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -60,8 +61,7 @@ TEST(TrialProcess, DiesWithAParentThatIsKilled) {
   const fs::path pid_file = directory.path() / "pid";
   const pid_t study = ::fork();
   if (study == 0) {
-    TrialProcess child = shell("echo $$ > " + pid_file.string() + ".new; mv " + pid_file.string() + ".new " +
-                                   pid_file.string() + "; exec sleep 100",
+    TrialProcess child = shell(fmt::format("echo $$ > {0}.new; mv {0}.new {0}; exec sleep 100", pid_file.string()),
                                directory.path() / "log");
     ::pause();
   }
@@ -74,7 +74,7 @@ TEST(TrialProcess, DiesWithAParentThatIsKilled) {
   for (int i = 0; i < 500 && !gone; ++i) {
     // Not our child: init reaps it, or it stays a zombie where there is none that does.
     std::error_code failure;
-    gone = ::kill(child, 0) != 0 || fs::read_symlink("/proc/" + std::to_string(child) + "/exe", failure).empty();
+    gone = ::kill(child, 0) != 0 || fs::read_symlink(fmt::format("/proc/{}/exe", child), failure).empty();
     std::this_thread::sleep_for(10ms);
   }
   EXPECT_TRUE(gone);

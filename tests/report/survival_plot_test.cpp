@@ -1,5 +1,6 @@
 #include "report/survival_plot.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +55,7 @@ TEST(SurvivalPlot, EveryCurveHasItsLetterAndNothingIsTooWide) {
   std::vector<std::vector<SurvivalStep>> curves;
   std::vector<SurvivalSeries> series;
   for (int i = 0; i < 10; ++i) curves.push_back(steps({{100.0 + 80 * i, 0.5}, {150.0 + 80 * i, 0.1}}));
-  for (std::size_t i = 0; i < curves.size(); ++i) series.push_back({"arm-" + std::to_string(i), &curves[i]});
+  for (std::size_t i = 0; i < curves.size(); ++i) series.push_back({fmt::format("arm-{}", i), &curves[i]});
   for (const int width : {40, 76, 100}) {
     const std::string picture = plot_survival(series, {.title = "", .horizon = 1000, .width = width, .height = 12});
     const std::vector<std::string> lines = lines_of(picture);

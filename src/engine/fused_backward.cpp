@@ -81,6 +81,21 @@ void FusedPass::heads_normalise_backward(int layer, MatrixA from, std::size_t ro
                      gradient + w.log_factor.offset);
 }
 
+float* FusedPass::multiples_gradient(int layer, float* gradient) {
+  if (!model_.rule.has_strength) return gradient + slots(layer).log_scale.offset;
+  std::memset(d_multiples_.data(), 0, model_.heads * sizeof(float));
+  return d_multiples_.data();
+}
+
+void FusedPass::pass_on_multiples_gradient(int layer, float* gradient) {
+  if (!model_.rule.has_strength) return;
+  const FusedBlock& w = slots(layer);
+  for (std::size_t head = 0; head < model_.heads; ++head) {
+    gradient[w.strength.offset + head] += d_multiples_.data()[head] / weights_.at(w.strength)[head];
+    if (model_.learned_scale) gradient[w.log_scale.offset + head] += d_multiples_.data()[head];
+  }
+}
+
 void FusedPass::attention_backward(int layer, float* gradient) {
   const FusedModel& m = model_;
   Block& b = block(layer);
@@ -91,8 +106,9 @@ void FusedPass::attention_backward(int layer, float* gradient) {
   eureka::attention_backward({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer), {b.qkv.data(), ld},
                              {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer), b.weights.data(),
                              {d_heads_.data(), m.stride}, {d, ld}, {d + p, ld}, {d + 2 * p, ld},
-                             gradient + w.log_scale.offset, scratch_.data(),
+                             multiples_gradient(layer, gradient), scratch_.data(),
                              capture_ != nullptr ? capture_->taps() : AttentionTaps());
+  pass_on_multiples_gradient(layer, gradient);
   if (capture_ != nullptr)
     capture_->attention(layer, {.q = {b.qkv.data(), ld},
                                 .k = {b.qkv.data() + p, ld},
@@ -131,7 +147,7 @@ void FusedPass::last_attention_backward(int layer, float* gradient) {
     eureka::attention_backward(
         {count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer), {cls_q_.data(), m.stride},
         {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer), b.weights.data(), {d_heads_.data(), m.stride},
-        {cls_dq_.data(), m.stride}, {d + p, ld}, {d + 2 * p, ld}, gradient + w.log_scale.offset, scratch_.data());
+        {cls_dq_.data(), m.stride}, {d + p, ld}, {d + 2 * p, ld}, multiples_gradient(layer, gradient), scratch_.data());
     if (m.rule.head_norm) {
       heads_normalise_backward(layer, {cls_raw_.data(), m.stride}, count_, false, {cls_dq_.data(), m.stride}, gradient);
       heads_normalise_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
@@ -141,6 +157,7 @@ void FusedPass::last_attention_backward(int layer, float* gradient) {
     add_weight_gradient(w.v, w.v_bias, {d + 2 * p, ld}, n1, rows_, gradient);
     multiply({rows_, m.width, 2 * p}, {d + p, ld}, weights_.qkv_back(layer, 1), {dn_.data(), m.stride});
   }
+  pass_on_multiples_gradient(layer, gradient);
   const std::size_t every = m.tokens * m.stride;
   add_weight_gradient(w.q, w.q_bias, {cls_dq_.data(), m.stride}, {b.n1.data(), every}, count_, gradient);
   multiply_accumulate({count_, m.width, m.width}, {cls_dq_.data(), m.stride}, weights_.qkv_back(layer, 0),
@@ -180,7 +197,8 @@ void FusedPass::absorbed_backward(int layer, float* gradient) {
   absorbed_attention_backward({count_, m.tokens, m.heads, m.width}, head_rules(layer), {u_.data(), m.stride},
                               {b.n1.data(), m.stride}, kept_logits(layer), b.weights.data(), {dz_.data(), m.stride},
                               biased ? weight_offsets_.data() : nullptr, {du_.data(), m.stride}, {dn_.data(), m.stride},
-                              biased ? d_logit_sums_.data() : nullptr, gradient + w.log_scale.offset, scratch_.data());
+                              biased ? d_logit_sums_.data() : nullptr, multiples_gradient(layer, gradient),
+                              scratch_.data());
   for (std::size_t head = 0; head < m.heads; ++head) {
     const std::size_t column = head * d;
     multiply_rows(count_, d, m.width, {du_.data() + head * m.stride, per_sample},

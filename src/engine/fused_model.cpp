@@ -22,7 +22,8 @@ FusedModel::FusedModel(const EngineConfig& config, Extent extent)
       scale(config.scale),
       rule(make_fused_rule(config.rule, config.rule_options, options.heads, options.head_width())),
       learned_scale(scale.kind == ScaleKind::learned),
-      keeps_logits(extent == Extent::whole || row_gradient_needs_logits(rule.row.kind, learned_scale)),
+      learned_multiples(learned_scale || rule.has_strength),
+      keeps_logits(extent == Extent::whole || row_gradient_needs_logits(rule.row.kind, learned_multiples)),
       cls_only(extent == Extent::needed && plan.has_cls()),
       seed(config.seed) {
   tokens = static_cast<std::size_t>(plan.tokens());
@@ -92,6 +93,7 @@ FusedModel::FusedModel(const EngineConfig& config, Extent extent)
     block.q_gain = find(attn + "q_norm.weight");
     block.k_gain = find(attn + "k_norm.weight");
     block.log_factor = find(attn + "l2_log_scale");
+    block.strength = find(attn + "strength");
     block.attention_dropout = fmt::format("dropout attention {}", layer);
     block.mlp_dropout = fmt::format("dropout mlp {}", layer);
     block.attention_path = fmt::format("drop-path attention {}", layer);

@@ -28,7 +28,7 @@ struct FusedBlock {
   Slot norm1_gain, norm1_bias, norm2_gain, norm2_bias;
   Slot q, k, v, q_bias, k_bias, v_bias;
   Slot proj, proj_bias, fc1, fc1_bias, fc2, fc2_bias;
-  Slot log_scale, q_gain, k_gain, log_factor;
+  Slot log_scale, q_gain, k_gain, log_factor, strength;
   std::string attention_dropout, mlp_dropout, attention_path, mlp_path;  // names of random streams
   double path_rate = 0;
 };
@@ -44,9 +44,10 @@ struct FusedModel {
   ScaleOptions scale;
   FusedRule rule;
   bool learned_scale;
-  bool keeps_logits;  // the way back needs them beside the weights
-  bool cls_only;      // the last block computes the cls row alone
-  bool absorbed;      // and forms no keys and values
+  bool learned_multiples;  // somebody wants the gradient by the factors on the logits: a learned scale, a strength
+  bool keeps_logits;       // the way back needs them beside the weights
+  bool cls_only;           // the last block computes the cls row alone
+  bool absorbed;           // and forms no keys and values
   std::uint64_t seed;
 
   std::size_t tokens;   // with the cls token

@@ -81,6 +81,7 @@ FusedPass::FusedPass(const FusedModel& model, const FusedWeights& weights) : mod
   dz_ = Buffer(per_head * m.stride);
   weight_offsets_ = Buffer(per_head);
   d_logit_sums_ = Buffer(per_head);
+  d_multiples_ = Buffer(m.heads);
   scratch_ = Buffer(AttentionShape{n, m.tokens, m.tokens, m.heads, m.head_width}.scratch_floats());
 }
 
@@ -97,7 +98,7 @@ std::size_t FusedPass::floats(const FusedModel& m) {
 HeadRules FusedPass::head_rules(int layer) const {
   return {.row = model_.rule.row,
           .multiples = weights_.block(layer).multiples.data(),
-          .learned = model_.learned_scale,
+          .learned = model_.learned_multiples,
           .mask = {.causal = model_.plan.causal,
                    .visible = all_visible_ ? nullptr : visible_.data(),
                    .stride = round_up(model_.tokens)}};

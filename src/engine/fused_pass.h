@@ -78,6 +78,9 @@ class FusedPass {
   void attention_backward(int layer, float* gradient);
   void last_attention_backward(int layer, float* gradient);
   void absorbed_backward(int layer, float* gradient);
+  // Where the way back adds the gradients by ln(multiple), and from there to the parameters they are made of.
+  float* multiples_gradient(int layer, float* gradient);
+  void pass_on_multiples_gradient(int layer, float* gradient);
   void embed_backward(float* gradient);
   void ids_backward(float* gradient);
   void add_weight_gradient(const Slot& weight, const Slot& bias, MatrixA dy, MatrixA x, std::size_t rows,
@@ -98,7 +101,7 @@ class FusedPass {
   Buffer x_last_, n_last_, mean_last_, scale_last_, logits_, d_logits_;
   Buffer cls_q_, cls_raw_, u_, z_, logit_offsets_;
   Buffer dx_, dn_, dqkv_, dh_, d_heads_, dy_;
-  Buffer cls_dx_, cls_dq_, du_, dz_, weight_offsets_, d_logit_sums_;
+  Buffer cls_dx_, cls_dq_, du_, dz_, weight_offsets_, d_logit_sums_, d_multiples_;
   Buffer scratch_;
 };
 

@@ -47,6 +47,20 @@ void make_linear(const Reader& options, Heads, FusedRule& rule) {
   rule.row.mean = options.get("mean", true);
 }
 
+void make_softmax_one(const Reader&, Heads, FusedRule& rule) { rule.row.kind = RowRuleKind::softmax_one; }
+
+void make_entmax15(const Reader&, Heads, FusedRule& rule) { rule.row.kind = RowRuleKind::entmax15; }
+
+void make_scalable_softmax(const Reader& options, Heads heads, FusedRule& rule) {
+  rule.row.kind = RowRuleKind::scalable_softmax;
+  const double strength = options.get("strength", 0.43);
+  rule.has_strength = options.get("learnable", true);
+  if (rule.has_strength)
+    rule.parameters = {{"strength", {heads.count}, ParameterGroup::rule, Initializer::constant(strength), false}};
+  else
+    rule.strength = static_cast<float>(strength);
+}
+
 void make_qk_norm(const Reader& options, Heads heads, FusedRule& rule) {
   rule.row.kind = RowRuleKind::softmax;
   const std::string norm = options.text("norm", "layer");
@@ -68,7 +82,10 @@ const std::map<std::string, Maker>& makers() {
                                                    {"norm_softmax", make_norm_softmax},
                                                    {"qk_norm", make_qk_norm},
                                                    {"sigmoid", make_sigmoid},
-                                                   {"linear", make_linear}};
+                                                   {"linear", make_linear},
+                                                   {"softmax_one", make_softmax_one},
+                                                   {"scalable_softmax", make_scalable_softmax},
+                                                   {"entmax15", make_entmax15}};
   return all;
 }
 

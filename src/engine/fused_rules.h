@@ -17,6 +17,8 @@ struct FusedRule {
   std::optional<HeadNorm> head_norm;  // of queries and keys, before they meet
   bool has_gain = false;              // parameters: a gain for queries, a gain for keys
   bool has_factor = false;            // parameter: ln of a factor on the queries of each head
+  bool has_strength = false;          // parameter: a factor on the scale of each head
+  float strength = 1;                 // the same, where it is not learned
   std::vector<ParameterSpec> parameters;
 };
 

@@ -92,6 +92,7 @@ void FusedWeights::pack_block(int layer, double multiple) {
   both(slots.fc2, packed.fc2, packed.fc2_back);
   for (std::size_t head = 0; head < m.heads; ++head) {
     packed.multiples[head] = m.learned_scale ? std::exp(at(slots.log_scale)[head]) : static_cast<float>(multiple);
+    packed.multiples[head] *= slots.strength.exists() ? at(slots.strength)[head] : m.rule.strength;
     packed.factors[head] = slots.log_factor.exists() ? std::exp(at(slots.log_factor)[head]) : 1.0F;
   }
 }

@@ -229,6 +229,94 @@ struct LinearRow {
   }
 };
 
+// A further key of logit 0, whose weight is dropped, takes part in the sum.
+struct SoftmaxOneRow {
+  static HWY_INLINE void weights(const RowRule& rule, const AttentionRow& row) {
+    const FloatTag d;
+    const FloatVec scale = hn::Set(d, row.multiple * rule.inverse_root_width);
+    FloatVec top = hn::Zero(d), sum = hn::Zero(d);
+    for_keys(row, [&](std::size_t key, auto show)
+                      HWY_ATTR { top = hn::Max(top, show.or_zero(hn::Mul(hn::LoadU(d, row.logits + key), scale))); });
+    top = hn::MaxOfLanes(d, top);
+    for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+      const FloatVec e = show.or_zero(exp_of(hn::Sub(hn::Mul(hn::LoadU(d, row.logits + key), scale), top)));
+      sum = hn::Add(sum, e);
+      hn::StoreU(e, d, row.weights + key);
+    });
+    const FloatVec share = hn::Div(hn::Set(d, 1.0F), hn::Add(hn::SumOfLanes(d, sum), exp_of(hn::Neg(top))));
+    for (std::size_t key = 0; key < row.keys; key += kLanes)
+      hn::StoreU(hn::Mul(hn::LoadU(d, row.weights + key), share), d, row.weights + key);
+  }
+  static HWY_INLINE float gradient(const RowRule& rule, const AttentionRow& row, float* g, bool learned) {
+    return SoftmaxRow::gradient(rule, row, g, learned);
+  }
+};
+
+struct ScalableSoftmaxRow {
+  static HWY_INLINE float scale(const RowRule& rule, const AttentionRow& row) {
+    return row.multiple * rule.inverse_root_width * std::log(visible_keys(row));
+  }
+  static HWY_INLINE void weights(const RowRule& rule, const AttentionRow& row) { softmax_of(row, scale(rule, row), 0); }
+  static HWY_INLINE float gradient(const RowRule& rule, const AttentionRow& row, float* g, bool learned) {
+    softmax_gradient(row, scale(rule, row), g);
+    return learned ? along_logits(row, g, 0) : 0.0F;
+  }
+};
+
+// Weights are squares of what lies above a threshold tau: max(0, logit / 2 - tau)^2, with tau such that they sum to
+// one.
+struct Entmax15Row {
+  static HWY_INLINE void weights(const RowRule& rule, const AttentionRow& row) {
+    const FloatTag d;
+    const FloatVec half = hn::Set(d, row.multiple * rule.inverse_root_width / 2), hidden = hn::Set(d, -1e30F);
+    const FloatVec zero = hn::Zero(d);
+    FloatVec top = hidden;
+    for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+      top = hn::Max(top, show.or_else(hn::Mul(hn::LoadU(d, row.logits + key), half), hidden));
+    });
+    top = hn::MaxOfLanes(d, top);
+    // Newton from below the root of a convex, falling function: every step stays below, and few are needed.
+    constexpr int kMostSteps = 20;
+    float tau = -1;
+    for (int step = 0; step < kMostSteps; ++step) {
+      const FloatVec threshold = hn::Set(d, tau);
+      FloatVec sum = zero, square = zero;
+      for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+        const FloatVec h = hn::Sub(hn::Mul(hn::LoadU(d, row.logits + key), half), top);
+        const FloatVec above = show.or_zero(hn::Max(hn::Sub(h, threshold), zero));
+        sum = hn::Add(sum, above);
+        square = hn::MulAdd(above, above, square);
+      });
+      const float slope = 2 * sum_of(sum), excess = sum_of(square) - 1;
+      if (slope == 0 || excess < 1e-7F) break;
+      tau += excess / slope;
+    }
+    const FloatVec threshold = hn::Set(d, tau);
+    for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+      const FloatVec h = hn::Sub(hn::Mul(hn::LoadU(d, row.logits + key), half), top);
+      const FloatVec above = show.or_zero(hn::Max(hn::Sub(h, threshold), zero));
+      hn::StoreU(hn::Mul(above, above), d, row.weights + key);
+    });
+  }
+  static HWY_INLINE float gradient(const RowRule& rule, const AttentionRow& row, float* g, bool learned) {
+    const FloatTag d;
+    FloatVec total = hn::Zero(d), along = hn::Zero(d);
+    for (std::size_t key = 0; key < row.keys; key += kLanes) {
+      const FloatVec root = hn::Sqrt(hn::LoadU(d, row.weights + key));
+      total = hn::Add(total, root);
+      along = hn::MulAdd(root, hn::LoadU(d, g + key), along);
+    }
+    const float sum = sum_of(total);
+    const FloatVec mean = hn::Set(d, sum > 0 ? sum_of(along) / sum : 0.0F);
+    const FloatVec scale = hn::Set(d, row.multiple * rule.inverse_root_width);
+    for (std::size_t key = 0; key < row.keys; key += kLanes) {
+      const FloatVec root = hn::Sqrt(hn::LoadU(d, row.weights + key));
+      hn::StoreU(hn::Mul(hn::Mul(scale, root), hn::Sub(hn::LoadU(d, g + key), mean)), d, g + key);
+    }
+    return learned ? along_logits(row, g, 0) : 0.0F;
+  }
+};
+
 // Calls action(Rule()) for the rule of that kind.
 template <class Action>
 HWY_INLINE void with_rule(RowRuleKind kind, const Action& action) {
@@ -241,6 +329,12 @@ HWY_INLINE void with_rule(RowRuleKind kind, const Action& action) {
       return action(SigmoidRow());
     case RowRuleKind::linear:
       return action(LinearRow());
+    case RowRuleKind::softmax_one:
+      return action(SoftmaxOneRow());
+    case RowRuleKind::scalable_softmax:
+      return action(ScalableSoftmaxRow());
+    case RowRuleKind::entmax15:
+      return action(Entmax15Row());
   }
 }
 

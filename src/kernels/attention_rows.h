@@ -9,7 +9,7 @@
 
 namespace eureka {
 
-enum class RowRuleKind { softmax, norm_softmax, sigmoid, linear };
+enum class RowRuleKind { softmax, norm_softmax, sigmoid, linear, softmax_one, scalable_softmax, entmax15 };
 
 struct RowRule {
   RowRuleKind kind = RowRuleKind::softmax;

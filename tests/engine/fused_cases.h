@@ -78,7 +78,11 @@ inline const std::vector<RuleVariant>& rule_variants() {
                                                {"sigmoid", {}},
                                                {"sigmoid", {{"bias", std::string("none")}}},
                                                {"linear", {}},
-                                               {"linear", {{"mean", false}}}};
+                                               {"linear", {{"mean", false}}},
+                                               {"softmax_one", {}},
+                                               {"scalable_softmax", {}},
+                                               {"scalable_softmax", {{"learnable", false}}},
+                                               {"entmax15", {}}};
   return all;
 }
 

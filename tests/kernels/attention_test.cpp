@@ -8,7 +8,8 @@ namespace eureka {
 namespace {
 
 constexpr RowRuleKind kRules[] = {RowRuleKind::softmax, RowRuleKind::norm_softmax, RowRuleKind::sigmoid,
-                                  RowRuleKind::linear};
+                                  RowRuleKind::linear,  RowRuleKind::softmax_one,  RowRuleKind::scalable_softmax,
+                                  RowRuleKind::entmax15};
 enum class Mask { none, causal, keys, both };
 
 // One row of the plain version: logits to weights, and a gradient by weights back to one by logits and ln(multiple).

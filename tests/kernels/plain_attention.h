@@ -59,6 +59,32 @@ inline Vector plain_weights(const RowRule& rule, double multiple, const Vector& 
       for (std::size_t i = 0; i < out.size(); ++i)
         out[i] = visible[i] / (1 + std::exp(-scale * logits[i] + (rule.log_keys_bias ? std::log(keys) : 0)));
       break;
+    case RowRuleKind::softmax_one: {
+      double total = 1;
+      for (std::size_t i = 0; i < out.size(); ++i) total += out[i] = visible[i] * std::exp(scale * logits[i]);
+      for (double& x : out) x /= total;
+      break;
+    }
+    case RowRuleKind::scalable_softmax:
+      softmax(scale * std::log(keys));
+      break;
+    case RowRuleKind::entmax15: {
+      // The threshold by bisection: between the largest minus one and the largest.
+      double low = -1e30;
+      for (std::size_t i = 0; i < out.size(); ++i)
+        if (visible[i] != 0) low = std::max(low, scale * logits[i] / 2 - 1);
+      double high = low + 1;
+      const auto fill = [&](double tau) {
+        double total = 0;
+        for (std::size_t i = 0; i < out.size(); ++i)
+          total += out[i] = visible[i] * std::pow(std::max(0.0, scale * logits[i] / 2 - tau), 2);
+        return total;
+      };
+      for (int i = 0; i < 100; ++i) (fill((low + high) / 2) > 1 ? low : high) = (low + high) / 2;
+      const double total = fill(low);
+      for (double& x : out) x = total > 0 ? x / total : 0;
+      break;
+    }
     case RowRuleKind::linear:
       for (std::size_t i = 0; i < out.size(); ++i) out[i] = visible[i] * scale * logits[i] / (rule.mean ? keys : 1);
       break;

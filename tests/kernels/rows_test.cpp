@@ -14,7 +14,8 @@ namespace {
 TEST(AttentionRows, MatchPlainLoopsWithAndWithoutMask) {
   std::vector<RowRule> rules;
   for (const RowRuleKind kind :
-       {RowRuleKind::softmax, RowRuleKind::norm_softmax, RowRuleKind::sigmoid, RowRuleKind::linear})
+       {RowRuleKind::softmax, RowRuleKind::norm_softmax, RowRuleKind::sigmoid, RowRuleKind::linear,
+        RowRuleKind::softmax_one, RowRuleKind::scalable_softmax, RowRuleKind::entmax15})
     for (const bool flag : {true, false}) {
       RowRule rule;
       rule.kind = kind;

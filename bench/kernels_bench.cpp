@@ -1,5 +1,6 @@
 // Speed of single kernels; GFLOP/s next to the peak of the core.
 #include <benchmark/benchmark.h>
+#include <cblas.h>
 
 #include <cmath>
 
@@ -61,7 +62,18 @@ void BM_Multiply(benchmark::State& state) {
   count_flops(state, o.flops());
 }
 
-// The same with weights and results that other layers have pushed out of the second-level cache, as in a step.
+// y = x W^T by OpenBLAS on one thread, for comparison.
+void BM_MultiplyOpenBlas(benchmark::State& state) {
+  Operands o(state);
+  const auto rows = static_cast<int>(o.rows), columns = static_cast<int>(o.columns), depth = static_cast<int>(o.depth);
+  openblas_set_num_threads(1);
+  for (auto _ : state)
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, columns, depth, 1, o.a.data(), depth, o.b.data(), depth,
+                0, o.c.data(), columns);
+  count_flops(state, o.flops());
+}
+
+// Our product with weights and results that other layers have pushed out of the second-level cache, as in a step.
 void BM_MultiplyLayers(benchmark::State& state) {
   Operands o(state);
   Layers weights(round_up(o.columns) * o.depth), results(o.rows * row_stride(o.columns));
@@ -99,6 +111,7 @@ void shapes(benchmark::internal::Benchmark* bench) {
 }
 
 BENCHMARK(BM_Multiply)->Apply(shapes);
+BENCHMARK(BM_MultiplyOpenBlas)->Apply(shapes);
 BENCHMARK(BM_MultiplyLayers)->Apply(shapes);
 BENCHMARK(BM_MultiplyGelu)->Apply(shapes);
 BENCHMARK(BM_WeightGradient)->Apply(shapes);

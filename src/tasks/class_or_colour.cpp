@@ -5,16 +5,6 @@
 namespace eureka {
 namespace {
 
-struct Options : TileOptions {
-  std::string indicator_classes = "12";
-
-  template <class V>
-  void visit(V& v) {
-    TileOptions::visit(v);
-    v("indicator_classes", indicator_classes, "the digits that serve as indicators");
-  }
-};
-
 enum Bank { kDigits, kClothes };
 
 Colour mean_of(std::span<const Colour> colours) {
@@ -33,13 +23,13 @@ std::vector<std::string> numbered_colours(std::size_t count) {
 
 class ClassOrColour final : public TileTask {
  public:
-  explicit ClassOrColour(const Options& options)
+  explicit ClassOrColour(const IndicatorOptions& options)
       : ClassOrColour(options, parse_classes(options.indicator_classes, "indicator_classes"),
                       parse_classes(options.target_classes, "target_classes")) {}
 
  private:
   // As many colours as classes, so that every label is of both kinds.
-  ClassOrColour(const Options& options, const std::vector<int>& indicators, const std::vector<int>& targets)
+  ClassOrColour(const IndicatorOptions& options, const std::vector<int>& indicators, const std::vector<int>& targets)
       : TileTask("class-or-colour", options,
                  {{TileFamily::digits, indicators, mean_of(ten_colours().first(targets.size()))},
                   {TileFamily::clothes, targets, mean_of(ten_colours().first(targets.size()))}},
@@ -86,7 +76,7 @@ class ClassOrColour final : public TileTask {
   int targets_;
 };
 
-EUREKA_TASK("class-or-colour", ClassOrColour, Options,
+EUREKA_TASK("class-or-colour", ClassOrColour, IndicatorOptions,
             "images: two digits of the same class or not decide whether a garment's class or its colour is the label");
 
 }  // namespace

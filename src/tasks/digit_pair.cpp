@@ -5,26 +5,16 @@
 namespace eureka {
 namespace {
 
-struct Options : TileOptions {
-  std::string indicator_classes = "12";
-
-  template <class V>
-  void visit(V& v) {
-    TileOptions::visit(v);
-    v("indicator_classes", indicator_classes, "the digits that serve as indicators");
-  }
-};
-
 enum Bank { kDigits, kClothes };
 
 class DigitPair final : public TileTask {
  public:
-  explicit DigitPair(const Options& options)
+  explicit DigitPair(const IndicatorOptions& options)
       : DigitPair(options, parse_classes(options.indicator_classes, "indicator_classes"),
                   parse_classes(options.target_classes, "target_classes")) {}
 
  private:
-  DigitPair(const Options& options, const std::vector<int>& indicators, const std::vector<int>& targets)
+  DigitPair(const IndicatorOptions& options, const std::vector<int>& indicators, const std::vector<int>& targets)
       : TileTask("digit-pair", options, {{TileFamily::digits, indicators, kBlueOrRed}, {TileFamily::clothes, targets}},
                  static_cast<int>(targets.size()),
                  {intermediate_latent("same", kNoYes),
@@ -57,7 +47,7 @@ class DigitPair final : public TileTask {
   int targets_;
 };
 
-EUREKA_TASK("digit-pair", DigitPair, Options,
+EUREKA_TASK("digit-pair", DigitPair, IndicatorOptions,
             "images: two digits of the same class or not decide which of two garments carries the label");
 
 }  // namespace

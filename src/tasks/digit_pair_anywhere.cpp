@@ -7,26 +7,17 @@
 namespace eureka {
 namespace {
 
-struct Options : TileOptions {
-  std::string indicator_classes = "12";
-
-  template <class V>
-  void visit(V& v) {
-    TileOptions::visit(v);
-    v("indicator_classes", indicator_classes, "the digits that serve as indicators");
-  }
-};
-
 enum Bank { kDigits, kClothes };
 
 class DigitPairAnywhere final : public TileTask {
  public:
-  explicit DigitPairAnywhere(const Options& options)
+  explicit DigitPairAnywhere(const IndicatorOptions& options)
       : DigitPairAnywhere(options, parse_classes(options.indicator_classes, "indicator_classes"),
                           parse_classes(options.target_classes, "target_classes")) {}
 
  private:
-  DigitPairAnywhere(const Options& options, const std::vector<int>& indicators, const std::vector<int>& targets)
+  DigitPairAnywhere(const IndicatorOptions& options, const std::vector<int>& indicators,
+                    const std::vector<int>& targets)
       : TileTask("digit-pair-anywhere", options,
                  {{TileFamily::digits, indicators, kBlueOrRed}, {TileFamily::clothes, targets}},
                  static_cast<int>(targets.size()),
@@ -69,7 +60,7 @@ class DigitPairAnywhere final : public TileTask {
   int targets_;
 };
 
-EUREKA_TASK("digit-pair-anywhere", DigitPairAnywhere, Options,
+EUREKA_TASK("digit-pair-anywhere", DigitPairAnywhere, IndicatorOptions,
             "images: as digit-pair, but digit and garment swap places within each row");
 
 }  // namespace

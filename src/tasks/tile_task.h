@@ -45,6 +45,17 @@ struct TileOptions {
   }
 };
 
+// Of tasks whose indicators are digits.
+struct IndicatorOptions : TileOptions {
+  std::string indicator_classes = "12";
+
+  template <class V>
+  void visit(V& v) {
+    TileOptions::visit(v);
+    v("indicator_classes", indicator_classes, "the digits that serve as indicators");
+  }
+};
+
 using Colour = std::array<float, 3>;
 inline constexpr Colour kWhite = {1, 1, 1};
 

@@ -1,8 +1,10 @@
 // eureka study: several arms over the same seeds, every trial a process of its own.
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/cores.h"
 #include "base/terminal.h"
@@ -149,6 +151,19 @@ class StudyRun {
     options.colour = use_colour(STDOUT_FILENO);
     fmt::print("{}", study_text(result, options));
     fmt::print("\n{}\n", (out_ / "study.json").string());
+    print_times();
+  }
+
+  // Not part of the result: another machine takes another time.
+  void print_times() const {
+    rusage children{};
+    getrusage(RUSAGE_CHILDREN, &children);
+    const auto seconds = [](const timeval& t) {
+      return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    fmt::print(stderr, "took {}, {} of processor time, {} at a time\n", format_duration(wall),
+               format_duration(seconds(children.ru_utime) + seconds(children.ru_stime)), options_.jobs);
   }
 
   const StudyArguments& arguments_;
@@ -157,6 +172,7 @@ class StudyRun {
   fs::path out_;
   RunTrialsOptions options_;
   std::size_t runs_looked_at_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 int study(const StudyArguments& arguments) { return StudyRun(arguments, study_of(arguments)).execute(); }

@@ -214,7 +214,8 @@ std::string study_json(const StudyReport& report) {
     json["points"].push_back({{"name", name_or_null(point.point.name)},
                               {"set", values_of(point.point.overrides)},
                               {"budget", point.horizon},
-                              {"target_accuracy", maybe(point.target_accuracy)}});
+                              {"target_accuracy", maybe(point.target_accuracy)},
+                              {"target_arm", name_or_null(point.target_arm)}});
   json["arms"] = arms_json(report);
   json["trials"] = Json::array();
   for (std::size_t i = 0; i < report.trials.size(); ++i) json["trials"].push_back(trial_json(report, i));

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "tasks/task.h"
+#include "train/detection.h"
+
 namespace eureka {
 namespace {
 
@@ -66,6 +69,28 @@ class Reporter {
     return found;
   }
 
+  // A target that a run stuck on the plateau has reached says nothing.
+  bool beyond_plateau(std::size_t point, double accuracy) const {
+    const auto trial = std::find_if(trials_.begin(), trials_.end(), [&](const Trial& t) {
+      return t.point == point && t.arm == report_.study.baseline;
+    });
+    if (trial == trials_.end()) return true;
+    const auto task = Registry<Task>::instance().make(trial->config.task.name, trial->config.task.options);
+    return accuracy > task->plateau_accuracy() && !on_plateau_of(*task, accuracy);
+  }
+
+  void choose_target(std::size_t index, PointReport& point) const {
+    const auto of_arm = [&](std::size_t arm) { return target_accuracy(outcomes(index, arm)); };
+    std::size_t chosen = report_.study.baseline;
+    std::optional<double> target = of_arm(chosen);
+    if (target && !beyond_plateau(index, *target))
+      for (std::size_t arm = 0; arm < report_.study.arms.size(); ++arm)
+        if (const auto other = of_arm(arm); other && *other > *target) target = other, chosen = arm;
+    if (!target || !beyond_plateau(index, *target)) return;
+    point.target_accuracy = target;
+    point.target_arm = report_.study.arms[chosen].name;
+  }
+
   void look_up_level(std::size_t point, double accuracy) {
     for (std::size_t i = 0; i < report_.trials.size(); ++i)
       if (TrialRow& row = report_.trials[i]; row.point == point)
@@ -74,8 +99,8 @@ class Reporter {
 
   void add_point(std::size_t index) {
     const Study& study = report_.study;
-    PointReport point{study.points[index], horizon_of(trials_, index), {}, {}};
-    point.target_accuracy = target_accuracy(outcomes(index, study.baseline));
+    PointReport point{study.points[index], horizon_of(trials_, index), {}, {}, {}};
+    choose_target(index, point);
     if (point.target_accuracy) look_up_level(index, *point.target_accuracy);
     const Arm baseline{study.arms[study.baseline].name, outcomes(index, study.baseline)};
     std::vector<Arm> others;

@@ -23,9 +23,12 @@ struct ArmResult {
 
 struct PointReport {
   StudyPoint point;
-  double horizon = 0;                     // the budget: times are cut there
-  std::optional<double> target_accuracy;  // 95% of the baseline's median final accuracy
-  std::vector<ArmResult> arms;            // in the study's order
+  double horizon = 0;           // the budget: times are cut there
+  std::vector<ArmResult> arms;  // in the study's order
+  // 95% of the median final accuracy of the baseline, or of the best arm where the baseline never left the plateau;
+  // nothing where no arm did.
+  std::optional<double> target_accuracy;
+  std::string target_arm;
 };
 
 struct StudyReport {

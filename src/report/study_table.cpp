@@ -152,7 +152,10 @@ std::string key_of(const PointReport& point, const StudyReport& report) {
                                  report.study.branch ? fmt::format(" after step {}", report.study.branch->at) : "",
                                  point.horizon, point.horizon);
   if (point.target_accuracy)
-    text += fmt::format("; to target: median steps to accuracy {:.3f}, 95% of the baseline's", *point.target_accuracy);
+    text += fmt::format("; to target: median steps to accuracy {:.3f}, 95% of {}", *point.target_accuracy,
+                        point.target_arm == report.study.arms[report.study.baseline].name
+                            ? std::string("the baseline's")
+                            : fmt::format("{}'s (the baseline stays on the plateau)", point.target_arm));
   return text;
 }
 

@@ -10,6 +10,10 @@
 namespace eureka::theory {
 namespace {
 
+// A well-conditioned run shrinks by the asked factor before its inner eigen-directions have died out and the slowest
+// ones rule: it goes on for so many steps, or down to rounding.
+constexpr Index kStepsToSettle = 200;
+
 // Least-squares slope of ln(values) over the second half.
 double late_slope(const std::vector<double>& values) {
   const std::size_t first = values.size() / 2;
@@ -42,7 +46,8 @@ LocalRate measure_local_rate(const Problem& problem, const Vector& solution, con
   const double relative_radius = options.radius.value_or(std::min(1e-3, 1e-2 / kappa));
   const double radius = relative_radius * solution.norm();
   // Rounding leaves an error of about 1e-16 kappa |w*|: a fit below it would measure nothing.
-  const double stop = std::max(options.stop, 2e-16 * kappa / relative_radius);
+  const double rounding = 2e-16 * kappa / relative_radius;
+  const double stop = std::max(options.stop, rounding);
   const Vector start_error = radius * normal_vector(solution.size(), options.seed, "theory start").normalized();
   if (!options.heavy_ball) result.predicted_steps = PredictedCurve(system, start_error, eta).steps_to(options.eps);
 
@@ -61,7 +66,7 @@ LocalRate measure_local_rate(const Problem& problem, const Vector& solution, con
     if (!(size > 0) || (by_loss && loss < 1e-28)) break;
     history.push_back(size);
     result.run_steps = step;
-    if (size < stop || size > 1e3) break;
+    if (size < (step < kStepsToSettle ? std::min(stop, 10 * rounding) : stop) || size > 1e3) break;
     const Vector next = x - eta * gradient + beta * (x - before);
     before = x;
     x = next;

@@ -15,7 +15,8 @@ namespace eureka::theory {
 
 struct LocalRateOptions {
   std::optional<double> radius;  // |e_0| / |w*|; min(1e-3, 1e-2 / kappa) when left out, where the quadratic rules
-  double stop = 1e-7;       // the run ends when the error (or the root of the loss) has shrunk by this, or to rounding
+  double stop = 1e-7;       // the run ends when the error (or the root of the loss) has shrunk by this, or to rounding;
+                            // a run of under 200 steps goes on, so that only the slowest directions are left
   double eps = 1e-8;        // of the loss, for the number of steps
   std::uint64_t seed = 1;   // of the direction of e_0
   bool heavy_ball = false;  // instead of gradient descent

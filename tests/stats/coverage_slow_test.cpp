@@ -8,6 +8,14 @@ constexpr std::uint64_t kReplications = 10000;
 constexpr std::uint64_t kBootstrapReplications = 2000;
 constexpr std::size_t kResamples = 1000;
 
+// Where a few runs never jump among many that jump together, as docs/statistics.md admits.
+void expect_as_documented(const Coverage& coverage, const Setting& setting, std::size_t runs) {
+  if (setting.has_hidden_failures)
+    coverage.expect_within(runs < 20 ? 0.80 : 0.92, 0.97);
+  else
+    coverage.expect_within(0.93, 0.97);
+}
+
 void print_heading() { std::printf("| interval | setting | runs per arm | coverage |\n|---|---|---|---|\n"); }
 
 TEST(CoverageMeasured, OfTheRate) {
@@ -30,7 +38,7 @@ TEST(CoverageMeasured, OfCurveMedianAndRestrictedMean) {
       coverage.pointwise.print();
       coverage.pointwise.expect_within(0.93, 0.97);
       if (setting.arm.survival(1) < 0.5) coverage.median.expect_within(0.93, 0.97);
-      if (!setting.has_hidden_failures) coverage.mean.expect_within(0.93, 0.97);
+      expect_as_documented(coverage.mean, setting, n);
     }
 }
 
@@ -42,7 +50,7 @@ TEST_P(CoverageByRuns, OfTheSpeedUpWithUnrelatedSeeds) {
   for (const Setting& setting : settings()) {
     const Coverage coverage = measure_speedup(setting, 1, 0, GetParam(), kBootstrapReplications, kResamples);
     coverage.print();
-    if (!setting.has_hidden_failures && setting.arm.survival(1) < 0.5) coverage.expect_within(0.93, 0.97);
+    expect_as_documented(coverage, setting, GetParam());
   }
 }
 
@@ -51,7 +59,7 @@ TEST_P(CoverageByRuns, OfTheSpeedUpWithRelatedSeeds) {
   for (const Setting& setting : settings()) {
     const Coverage coverage = measure_speedup(setting, 2, 0.6, GetParam(), kBootstrapReplications, kResamples);
     coverage.print();
-    if (!setting.has_hidden_failures) coverage.expect_within(0.93, 0.97);
+    expect_as_documented(coverage, setting, GetParam());
   }
 }
 

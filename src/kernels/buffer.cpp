@@ -1,0 +1,54 @@
+#include "kernels/buffer.h"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace eureka {
+namespace {
+
+constexpr std::size_t kLine = kPanel * sizeof(float), kHugePage = std::size_t{2} << 20;
+
+// Under the address sanitizer every buffer stands alone, so that it sees a step over the end.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::size_t kShared = 0;
+#else
+constexpr std::size_t kShared = 2 * kHugePage;
+#endif
+
+std::shared_ptr<void> allocate(std::size_t bytes, std::size_t unit) {
+  bytes = round_up(bytes, unit);
+  void* memory = std::aligned_alloc(unit, bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+#ifdef __linux__
+  if (unit == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+  return {memory, [](void* at) { std::free(at); }};
+}
+
+struct SharedPages {
+  std::shared_ptr<void> memory;
+  std::size_t used = kShared;
+};
+
+}  // namespace
+
+Buffer::Buffer(std::size_t floats) : size_(floats) {
+  const std::size_t bytes = round_up((floats + kPanel) * sizeof(float), kLine);
+  thread_local SharedPages shared;
+  if (bytes > kShared / 2) {
+    auto own = allocate(bytes, bytes < kHugePage || kShared == 0 ? kLine : kHugePage);
+    data_ = {static_cast<float*>(own.get()), Release{own}};
+  } else {
+    if (shared.used + bytes > kShared) shared = {allocate(kShared, kHugePage), 0};
+    data_ = {reinterpret_cast<float*>(static_cast<char*>(shared.memory.get()) + shared.used), Release{shared.memory}};
+    shared.used += bytes;
+  }
+  std::memset(data_.get(), 0, bytes);
+}
+
+}  // namespace eureka

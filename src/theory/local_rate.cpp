@@ -66,7 +66,7 @@ LocalRate measure_local_rate(const Problem& problem, const Vector& solution, con
     if (!(size > 0) || (by_loss && loss < 1e-28)) break;
     history.push_back(size);
     result.run_steps = step;
-    if (size < (step < kStepsToSettle ? std::min(stop, 10 * rounding) : stop) || size > 1e3) break;
+    if (size < (step < kStepsToSettle ? std::min(stop, 100 * rounding) : stop) || size > 1e3) break;
     const Vector next = x - eta * gradient + beta * (x - before);
     before = x;
     x = next;

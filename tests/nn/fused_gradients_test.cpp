@@ -67,17 +67,20 @@ std::vector<double> rounding_reach(ReferenceEngine& exact, const Batch& batch, s
 struct Agreement {
   int tensors = 0;
   int beyond = 0;  // further from the truth than kAllowed, though within the reach of rounding
+  double log_errors = 0, log_errors_of_autograd = 0;  // autograd in float32, as PyTorch users have it
 };
 
 Agreement expect_same_gradients(EngineConfig config, const Batch& batch, std::int64_t step) {
   SCOPED_TRACE(text_of(config) + " samples " + std::to_string(batch.samples) +
                (batch.visible.empty() ? "" : " masked"));
   FusedEngine fused(config);
+  ReferenceEngine single(config);
   config.double_precision = true;
   ReferenceEngine exact(config);
   const EngineState state = moved(fused.export_state());
   fused.import_state(state);
   exact.import_state(state);
+  single.import_state(state);
 
   const Evaluation quick = fused.evaluate(batch, step), slow = exact.evaluate(batch, step);
   EXPECT_NEAR(quick.loss, slow.loss, 1e-5 * std::abs(slow.loss));
@@ -90,6 +93,7 @@ Agreement expect_same_gradients(EngineConfig config, const Batch& batch, std::in
   const std::vector<at::Tensor> truth = gradients_of(exact, batch, step);
   const std::vector<double> reach = rounding_reach(exact, batch, step, truth);
   const std::vector<StateTensor> gradients = fused.gradients();
+  const std::vector<at::Tensor> rounded = gradients_of(single, batch, step);
   Agreement agreement;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const at::Tensor own = at::tensor(gradients[i].values, at::kFloat).to(at::kDouble).view(truth[i].sizes());
@@ -99,6 +103,9 @@ Agreement expect_same_gradients(EngineConfig config, const Batch& batch, std::in
     EXPECT_LE(error, allowed) << gradients[i].name << ", rounding reaches " << reach[i] / size;
     ++agreement.tensors;
     if (error > kAllowed) ++agreement.beyond;
+    const auto log_of = [](double x) { return std::log(std::max(x, 1e-12)); };
+    agreement.log_errors += log_of(error);
+    agreement.log_errors_of_autograd += log_of((rounded[i].to(at::kDouble) - truth[i]).norm().item<double>() / size);
   }
   return agreement;
 }
@@ -191,11 +198,17 @@ TEST(FusedGradients, AgreeOverRandomConfigs) {
       const Agreement one = expect_same_gradients(config, random_batch(shape, pick(1, 7, 40), options), trial);
       total.tensors += one.tensors;
       total.beyond += one.beyond;
+      total.log_errors += one.log_errors;
+      total.log_errors_of_autograd += one.log_errors_of_autograd;
     }
   }
   RecordProperty("tensors", total.tensors);
   RecordProperty("beyond", total.beyond);
   EXPECT_LE(total.beyond, total.tensors / 50) << "of " << total.tensors;
+  const double typical = std::exp(total.log_errors / total.tensors);
+  const double of_autograd = std::exp(total.log_errors_of_autograd / total.tensors);
+  EXPECT_LT(typical, 5e-7);
+  EXPECT_LT(typical, 1.3 * of_autograd) << "as exact as autograd in float32";
 }
 
 }  // namespace

@@ -172,7 +172,7 @@ void expect_runs(const std::string& kind) {
     if (kind == "study") words.insert(words.end(), {"--seeds", "1"});
     // Drawn images instead of fetched ones, a CPU instead of a GPU.
     if (name.starts_with("image-") || name == "position-scale")
-      for (const char* change : {"task.data=glyphs", "train.batch=4", "train.validation_samples=8", "run.device=cpu"})
+      for (const char* change : {"task.data=glyphs", "train.batch=2", "train.validation_samples=2", "run.device=cpu"})
         set(change);
     if (name == "image-paper-cures") set("run.precision=float32");
     const CommandResult result = eureka_command(words);

@@ -106,10 +106,18 @@ void GlyphCanvas::stroke(const Polyline& line, float pixels_wide, const Ink& ink
 void GlyphCanvas::fill(const Polyline& shape, const Ink& ink) {
   constexpr int kSamples = 4;  // rows per pixel; along a row the cover is exact
   Polyline corners;
-  for (const Point& point : shape) corners.push_back(to_pixels(point));
+  float highest = kGlyphSide, lowest = 0;
+  for (const Point& point : shape) {
+    corners.push_back(to_pixels(point));
+    highest = std::min(highest, corners.back().y);
+    lowest = std::max(lowest, corners.back().y);
+  }
+  // Most shapes are small: rows without any of it are left out.
+  const int first = kSamples * std::max(static_cast<int>(highest), 0);
+  const int end = kSamples * std::min(static_cast<int>(lowest) + 1, kGlyphSide);
   Plane coverage{};
   std::vector<float> crossings;
-  for (int line = 0; line < kGlyphSide * kSamples; ++line) {
+  for (int line = first; line < end; ++line) {
     const float y = (static_cast<float>(line) + 0.5F) / kSamples;
     crossings.clear();
     for (std::size_t i = 0; i < corners.size(); ++i) {

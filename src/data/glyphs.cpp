@@ -10,15 +10,15 @@ namespace {
 
 // The drawings belong to the data set, not to the seed of a run.
 constexpr std::uint64_t kGlyphSeed = 20231019;
+constexpr int kClasses = 10;
 constexpr int kTrainImages = 240, kTestImages = 60;  // of each class
 
-template <class Draw>
-std::shared_ptr<const ImageSet> draw_set(const char* name, std::uint32_t channels, int first_class, int classes,
-                                         const Draw& draw) {
+std::shared_ptr<const ImageSet> draw_set(const char* name, std::uint32_t channels,
+                                         std::string (*draw)(int, RandomStream&)) {
   ImageSetBuilder builder(
       {.name = name, .source = "drawn by Eureka", .channels = channels, .height = kGlyphSide, .width = kGlyphSide},
-      classes);
-  for (int label = first_class; label < classes; ++label)
+      kClasses);
+  for (int label = 0; label < kClasses; ++label)
     for (int i = 0; i < kTrainImages + kTestImages; ++i) {
       RandomStream random(kGlyphSeed, name, static_cast<std::uint64_t>(label) << 32 | static_cast<std::uint64_t>(i));
       builder.add(i < kTrainImages ? Split::train : Split::test, label, draw(label, random));
@@ -30,17 +30,15 @@ std::shared_ptr<const ImageSet> draw_set(const char* name, std::uint32_t channel
 
 std::shared_ptr<const ImageSet> glyph_set(const std::string& name) {
   if (name == kGlyphDigits) {
-    static const auto digits = draw_set(kGlyphDigits, 1, 0, 10, draw_digit);
+    static const auto digits = draw_set(kGlyphDigits, 1, draw_digit);
     return digits;
   }
   if (name == kGlyphClothes) {
-    static const auto clothes = draw_set(kGlyphClothes, 1, 0, 10, draw_garment);
+    static const auto clothes = draw_set(kGlyphClothes, 1, draw_garment);
     return clothes;
   }
   EUREKA_CHECK(name == kGlyphObjects, "no glyphs called " + name);
-  static const auto objects = draw_set(kGlyphObjects, 3, 1, 3, [](int label, RandomStream& random) {
-    return label == 1 ? draw_car(random) : draw_bird(random);
-  });
+  static const auto objects = draw_set(kGlyphObjects, 3, draw_object);
   return objects;
 }
 

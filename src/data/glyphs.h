@@ -1,4 +1,4 @@
-// Digits, clothes, cars and birds drawn by Eureka itself, so that every image task runs without a download and in
+// Digits, clothes and objects drawn by Eureka itself, so that every image task runs without a download and in
 // tests. They are a stand-in: easier than photographs, and results on them are never results on the real data.
 //
 // Ensures: the same bytes in every process: pose, stroke and noise come from counter-based randomness with a fixed
@@ -14,8 +14,7 @@ namespace eureka {
 
 inline constexpr const char* kGlyphDigits = "glyph-digits";
 inline constexpr const char* kGlyphClothes = "glyph-clothes";  // the ten classes of Fashion-MNIST
-inline constexpr const char* kGlyphObjects =
-    "glyph-objects";  // CIFAR-10's numbers for cars (1) and birds (2), no others
+inline constexpr const char* kGlyphObjects = "glyph-objects";  // the ten classes of CIFAR-10, in colour
 
 // Drawn at the first call and kept.
 std::shared_ptr<const ImageSet> glyph_set(const std::string& name);

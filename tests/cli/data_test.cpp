@@ -68,7 +68,7 @@ TEST_F(DataVerb, ATaskWithoutItsDataSaysWhatToDo) {
 }
 
 TEST_F(DataVerb, ShowsTasksAndDataSetsAsPng) {
-  for (const std::string name : {"digit-pair", "object-pair", "glyph-clothes"}) {
+  for (const std::string name : {"digit-pair", "object-pair", "glyph-clothes", "glyph-objects"}) {
     const std::string out = own() + "/" + name + ".png";
     const CommandResult result = eureka_command({"data", "show", name, "--n", "4", "--out", out});
     EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -136,8 +136,11 @@ std::string draw_garment(int kind, RandomStream& random) {
                                               .shift = 1}));
   EUREKA_CHECK(kind >= 0 && kind < 10, "no such garment");
   kCuts[kind](tailor);
-  if (random.chance(0.3))
-    tailor.canvas.add_stripes(between(random, 2.5F, 6), between(random, 0.2F, 0.5F), random.chance(0.4));
+  if (random.chance(0.3)) {
+    const bool upright = random.chance(0.4);
+    const float depth = between(random, 0.2F, 0.5F);
+    tailor.canvas.add_stripes(between(random, 2.5F, 6), depth, upright);
+  }
   tailor.canvas.add_noise(random, 0.08F, 0.006F);
   return tailor.canvas.bytes();
 }

@@ -21,11 +21,11 @@ constexpr std::size_t kShared = 2 * kHugePage;
 #endif
 
 std::shared_ptr<void> allocate(std::size_t bytes, std::size_t unit) {
-  bytes = round_up(bytes, unit);
-  void* memory = std::aligned_alloc(unit, bytes);
+  void* memory = std::aligned_alloc(unit, round_up(bytes, unit));
   if (memory == nullptr) throw std::bad_alloc();
 #ifdef __linux__
-  if (unit == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);
+  // The end of a buffer stays in small pages: a huge one would take up memory that nobody uses.
+  if (unit == kHugePage) madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
 #endif
   return {memory, [](void* at) { std::free(at); }};
 }
@@ -41,7 +41,7 @@ Buffer::Buffer(std::size_t floats) : size_(floats) {
   const std::size_t bytes = round_up((floats + kPanel) * sizeof(float), kLine);
   thread_local SharedPages shared;
   if (bytes > kShared / 2) {
-    auto own = allocate(bytes, bytes < kHugePage || kShared == 0 ? kLine : kHugePage);
+    auto own = allocate(bytes, kShared == 0 ? kLine : kHugePage);
     data_ = {static_cast<float*>(own.get()), Release{own}};
   } else {
     if (shared.used + bytes > kShared) shared = {allocate(kShared, kHugePage), 0};

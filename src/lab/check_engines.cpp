@@ -27,9 +27,11 @@ std::string place_of(const Study& study, const Trial& trial) {
 
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 
-// Of the parameters of the model, which is made for it.
+// Of the parameters of the model, which is made for it; the task has to give a sample, which it cannot without its data.
 Shapes shapes_of(const RunConfig& config) {
   const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  Batch batch;
+  task->sample({.seed = 1, .stream = "train", .step = 0, .samples = 1}, batch);
   const ChosenEngine chosen = make_engine(config.run.engine, engine_config(config, task->shape()));
   Shapes shapes;
   for (const ParameterSpec& parameter : chosen.engine->parameters()) shapes[parameter.name] = parameter.shape;

@@ -67,6 +67,13 @@ TEST_F(DataVerb, ATaskWithoutItsDataSaysWhatToDo) {
   EXPECT_THAT(result.err, HasSubstr("the data set mnist is not here\n  eureka data get mnist\n"));
 }
 
+TEST_F(DataVerb, AStudyWithoutItsDataDoesNotBegin) {
+  const CommandResult result = eureka_command({"study", "position-scale", "--out", own() + "/study"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("the data set mnist is not here\n  eureka data get mnist\n"));
+  EXPECT_FALSE(fs::exists(own() + "/study"));
+}
+
 TEST_F(DataVerb, ShowsTasksAndDataSetsAsPng) {
   for (const std::string name : {"digit-pair", "object-pair", "glyph-clothes", "glyph-objects"}) {
     const std::string out = own() + "/" + name + ".png";

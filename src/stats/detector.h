@@ -31,6 +31,8 @@ struct DetectorOptions {
   Direction direction = Direction::up;
   // The level the task is known to stall at. The moment is then the rise away from it, and no other plateau counts.
   std::optional<double> plateau_level = {};
+  // How far below it (above, if better is down) the plateau may lie: of a model that does not yet see perfectly.
+  std::optional<double> plateau_floor = {};
   // The steps the run is planned to last, if known: a delayed start is then told from a plateau while the run is young.
   std::optional<double> budget = {};
   std::size_t min_plateau = 5;  // evaluations on the plateau before a rise: fewer is a breath on the way up

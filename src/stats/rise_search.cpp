@@ -41,6 +41,7 @@ RiseSearch::RiseSearch(const UnitCurve& curve, const DetectorOptions& options, b
   }
   if (options.plateau_level) {
     known_level_ = curve.level(*options.plateau_level);
+    known_floor_ = curve.level(options.plateau_floor.value_or(*options.plateau_level));
     trust_ = kTrust;
   }
   if (options.budget) budget_ = std::max(1.0, *options.budget / curve.span);
@@ -122,8 +123,9 @@ bool RiseSearch::leaves_plateau(const Rise& rise) const {
   if (rise.plateau_first == 0 && rise.plateau_length < kLeastStart * budget_) return false;
   const std::size_t evaluations =
       std::min(rise.leaves - rise.plateau_first + 1, curve_.count_before(rise.x10, rise.plateau_first));
+  const double reach = kKnownLevel * rise.height();
   return evaluations >= options_.min_plateau &&
-         (!known_level_ || std::abs(rise.from - *known_level_) <= kKnownLevel * rise.height());
+         (!known_level_ || (rise.from <= *known_level_ + reach && rise.from >= known_floor_ - reach));
 }
 
 bool RiseSearch::is_sharp(const Rise& rise) const {

@@ -59,6 +59,7 @@ class RiseSearch {
   std::vector<double> best_before_;  // of the fit, up to and including each index
   std::vector<double> lost_before_;  // sum of all its steps back
   std::optional<double> known_level_;
+  double known_floor_ = 0;
   double trust_ = 1;  // less calm is asked for around a rise from a known level
 };
 

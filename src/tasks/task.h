@@ -100,6 +100,9 @@ class Task {
 
   // Accuracy of the best predictor that lacks the intermediate step.
   virtual double plateau_accuracy() const = 0;
+
+  // Where a model may already sit on the plateau that mistakes some of what it sees.
+  virtual double plateau_floor() const { return plateau_accuracy(); }
 };
 
 }  // namespace eureka

@@ -11,6 +11,9 @@ namespace eureka {
 namespace {
 
 constexpr float kCentreSpread = 0.33F;
+// The share of garments that a young network tells apart when it first rests: image-lab leaves its plateau as low as
+// 0.42.
+constexpr double kLeastSight = 0.7;
 constexpr float kNoiseCut = 3;  // deviations
 
 std::string data_set_of(ImageData data, TileFamily family) {
@@ -61,6 +64,8 @@ double TileTask::plateau_accuracy() const {
   const double likelier = std::max(options_.top_right_probability, 1 - options_.top_right_probability);
   return likelier + (1 - likelier) / label_count_;
 }
+
+double TileTask::plateau_floor() const { return kLeastSight * plateau_accuracy(); }
 
 const TileTask::Banks& TileTask::banks() const {
   std::call_once(opened_, [this] {

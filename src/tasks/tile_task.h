@@ -85,6 +85,7 @@ class TileTask : public Task {
   void sample(const SampleRequest& request, Batch& batch) const override;
   std::vector<std::int64_t> oracle(const Batch& batch) const override;
   double plateau_accuracy() const override;
+  double plateau_floor() const override;
 
  protected:
   // `name` seeds the draws. No data set is opened before the first sample. Throws Error(config).

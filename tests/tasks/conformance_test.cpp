@@ -102,6 +102,8 @@ TEST_P(TaskConformance, WithoutTheIntermediateStepOneReachesThePlateauAndNoMore)
   }
   EXPECT_NEAR(right / 10'000.0, task_->plateau_accuracy(), 0.02);
   EXPECT_LT(task_->plateau_accuracy(), 0.95) << "no plateau to speak of";
+  EXPECT_LE(task_->plateau_floor(), task_->plateau_accuracy());
+  EXPECT_GT(task_->plateau_floor(), 0.5 * task_->plateau_accuracy());
 }
 
 // Chi-squared of label by value: a nuisance that told something would be a short cut.

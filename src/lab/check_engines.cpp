@@ -27,7 +27,8 @@ std::string place_of(const Study& study, const Trial& trial) {
 
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 
-// Of the parameters of the model, which is made for it; the task has to give a sample, which it cannot without its data.
+// Of the parameters of the model, which is made for it; the task has to give a sample, which it cannot without its
+// data.
 Shapes shapes_of(const RunConfig& config) {
   const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
   Batch batch;

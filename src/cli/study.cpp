@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
 #include "base/cores.h"
 #include "base/terminal.h"
@@ -162,6 +163,7 @@ class StudyRun {
       return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
     };
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    std::fflush(stdout);
     fmt::print(stderr, "took {}, {} of processor time, {} at a time\n", format_duration(wall),
                format_duration(seconds(children.ru_utime) + seconds(children.ru_stime)), options_.jobs);
   }

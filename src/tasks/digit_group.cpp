@@ -29,12 +29,9 @@ class DigitGroup final : public TileTask {
   DigitGroup(const Options& options, const std::vector<int>& indicators, const std::vector<int>& targets)
       : TileTask("digit-group", options, {{TileFamily::digits, indicators, kBlueOrRed}, {TileFamily::clothes, targets}},
                  static_cast<int>(targets.size()),
-                 {intermediate_latent("same_group", kNoYes),
-                  intermediate_latent("indicator_1", class_names(TileFamily::digits, indicators)),
-                  intermediate_latent("indicator_2", class_names(TileFamily::digits, indicators)),
-                  target_latent("target_1", class_names(TileFamily::clothes, targets)),
-                  target_latent("target_2", class_names(TileFamily::clothes, targets)),
-                  irrelevant_latent("colour_1", {"blue", "red"}), irrelevant_latent("colour_2", {"blue", "red"})}),
+                 pair_latents(
+                     "same_group", indicators, targets,
+                     {irrelevant_latent("colour_1", {"blue", "red"}), irrelevant_latent("colour_2", {"blue", "red"})})),
         group_size_(static_cast<int>(indicators.size()) / 2),
         targets_(static_cast<int>(targets.size())) {
     if (indicators.size() % 2 != 0)

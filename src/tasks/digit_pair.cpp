@@ -17,12 +17,9 @@ class DigitPair final : public TileTask {
   DigitPair(const IndicatorOptions& options, const std::vector<int>& indicators, const std::vector<int>& targets)
       : TileTask("digit-pair", options, {{TileFamily::digits, indicators, kBlueOrRed}, {TileFamily::clothes, targets}},
                  static_cast<int>(targets.size()),
-                 {intermediate_latent("same", kNoYes),
-                  intermediate_latent("indicator_1", class_names(TileFamily::digits, indicators)),
-                  intermediate_latent("indicator_2", class_names(TileFamily::digits, indicators)),
-                  target_latent("target_1", class_names(TileFamily::clothes, targets)),
-                  target_latent("target_2", class_names(TileFamily::clothes, targets)),
-                  irrelevant_latent("colour_1", {"blue", "red"}), irrelevant_latent("colour_2", {"blue", "red"})}),
+                 pair_latents(
+                     "same", indicators, targets,
+                     {irrelevant_latent("colour_1", {"blue", "red"}), irrelevant_latent("colour_2", {"blue", "red"})})),
         indicators_(static_cast<int>(indicators.size())),
         targets_(static_cast<int>(targets.size())) {}
 

@@ -21,12 +21,8 @@ class DigitPairAnywhere final : public TileTask {
       : TileTask("digit-pair-anywhere", options,
                  {{TileFamily::digits, indicators, kBlueOrRed}, {TileFamily::clothes, targets}},
                  static_cast<int>(targets.size()),
-                 {intermediate_latent("same", kNoYes),
-                  intermediate_latent("indicator_1", class_names(TileFamily::digits, indicators)),
-                  intermediate_latent("indicator_2", class_names(TileFamily::digits, indicators)),
-                  target_latent("target_1", class_names(TileFamily::clothes, targets)),
-                  target_latent("target_2", class_names(TileFamily::clothes, targets)),
-                  irrelevant_latent("swap_1", kNoYes), irrelevant_latent("swap_2", kNoYes)}),
+                 pair_latents("same", indicators, targets,
+                              {irrelevant_latent("swap_1", kNoYes), irrelevant_latent("swap_2", kNoYes)})),
         indicators_(static_cast<int>(indicators.size())),
         targets_(static_cast<int>(targets.size())) {}
 

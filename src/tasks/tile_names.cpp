@@ -123,4 +123,15 @@ void refuse_grey(const TileOptions& options, const std::string& task) {
                 "leave task.grey out");
 }
 
+std::vector<Latent> pair_latents(std::string hidden, const std::vector<int>& indicators,
+                                 const std::vector<int>& targets, std::vector<Latent> irrelevant) {
+  std::vector<Latent> latents = {intermediate_latent(std::move(hidden), kNoYes)};
+  for (const char* name : {"indicator_1", "indicator_2"})
+    latents.push_back(intermediate_latent(name, class_names(TileFamily::digits, indicators)));
+  for (const char* name : {"target_1", "target_2"})
+    latents.push_back(target_latent(name, class_names(TileFamily::clothes, targets)));
+  for (Latent& latent : irrelevant) latents.push_back(std::move(latent));
+  return latents;
+}
+
 }  // namespace eureka

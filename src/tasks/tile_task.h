@@ -151,6 +151,10 @@ inline void set_latents(std::span<int> latents, std::initializer_list<int> value
 // For the classes of a family in use: "3 dress" with the label it makes, digits and objects by their own name.
 std::vector<std::string> class_names(TileFamily family, const std::vector<int>& classes);
 
+// Of a task with two digits as indicators and two garments as targets: the hidden step, the four classes, the rest.
+std::vector<Latent> pair_latents(std::string hidden, const std::vector<int>& indicators,
+                                 const std::vector<int>& targets, std::vector<Latent> irrelevant);
+
 // For tasks about colours. Throws Error(config).
 void refuse_grey(const TileOptions& options, const std::string& task);
 

@@ -111,6 +111,18 @@ TEST_F(StudyVerb, AxesCompareEachArmWithTheBaselineAtTheSamePoint) {
               HasSubstr("distractors = 1"));
 }
 
+TEST_F(StudyVerb, TheTargetIsTheBestArmsWhereTheBaselineStaysOnThePlateau) {
+  const fs::path file = directory_.path() / "target.toml";
+  std::ofstream(file) << "[study]\nbase = \"two-step\"\nseeds = 2\nbudget = 300\nset.train.validation_samples = 500\n"
+                         "[[arm]]\nname = \"softmax\"\n[[arm]]\nname = \"mlp\"\nset.model.name = \"mlp\"\n";
+  const CommandResult run = eureka_command({"study", file.string(), "--out", out("t").string()});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Json point = Json::parse(result("t")).at("points")[0];
+  EXPECT_EQ(point.at("target_arm"), "mlp");
+  EXPECT_GT(point.at("target_accuracy").get<double>(), 0.85);
+  EXPECT_THAT(run.out, HasSubstr("mlp's (the baseline stays on the"));
+}
+
 TEST_F(StudyVerb, KilledTenTimesAtRandomEndsWithTheSameResult) {
   ASSERT_EQ(eureka_command(study("whole", 300)).exit_code, 0);
   RandomStream random(static_cast<std::uint64_t>(::getpid()), "kills");

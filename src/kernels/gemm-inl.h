@@ -17,9 +17,18 @@ namespace eureka::HWY_NAMESPACE {
 
 inline constexpr std::size_t kTileRows = 6;
 
+template <std::size_t n>
+using Count = std::integral_constant<std::size_t, n>;
+
+// What a tile will write or read at its end is asked for at its beginning: it comes from the third-level cache or from
+// memory, and is on its way while the products are summed.
+HWY_INLINE void soon_written(const float* p) { __builtin_prefetch(p, 1); }
+HWY_INLINE void soon_read(const float* p) { __builtin_prefetch(p, 0); }
+
 struct Store {
   float* c;
   std::size_t ldc;
+  HWY_INLINE void soon(std::size_t row, std::size_t column) const { soon_written(c + row * ldc + column); }
   HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
     hn::StoreU(x, FloatTag(), c + row * ldc + column);
   }
@@ -30,6 +39,7 @@ struct StoreExactly {
   float* c;
   std::size_t ldc;
   std::size_t columns;
+  HWY_INLINE void soon(std::size_t row, std::size_t column) const { soon_written(c + row * ldc + column); }
   HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
     const FloatTag d;
     float* to = c + row * ldc + column;
@@ -43,8 +53,7 @@ struct StoreExactly {
 struct Accumulate {
   float* c;
   std::size_t ldc;
-  // Old values are on their way while the products are summed.
-  HWY_INLINE void soon(std::size_t row, std::size_t column) const { __builtin_prefetch(c + row * ldc + column, 1); }
+  HWY_INLINE void soon(std::size_t row, std::size_t column) const { soon_written(c + row * ldc + column); }
   HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
     float* to = c + row * ldc + column;
     hn::StoreU(hn::Add(x, hn::LoadU(FloatTag(), to)), FloatTag(), to);
@@ -55,6 +64,7 @@ struct AddBias {
   float* c;
   std::size_t ldc;
   const float* bias;
+  HWY_INLINE void soon(std::size_t row, std::size_t column) const { soon_written(c + row * ldc + column); }
   HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
     hn::StoreU(hn::Add(x, hn::LoadU(FloatTag(), bias + column)), FloatTag(), c + row * ldc + column);
   }
@@ -66,6 +76,10 @@ struct AddBiasAndResidual {
   const float* bias;
   const float* residual;
   std::size_t ld_residual;
+  HWY_INLINE void soon(std::size_t row, std::size_t column) const {
+    soon_read(residual + row * ld_residual + column);
+    soon_written(c + row * ldc + column);
+  }
   HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
     const FloatTag d;
     const FloatVec y = hn::Add(x, hn::LoadU(d, bias + column));
@@ -77,6 +91,10 @@ struct AddNoisyBranch {
   AddBiasAndResidual to;
   const float* noise;
   std::size_t ld_noise;
+  HWY_INLINE void soon(std::size_t row, std::size_t column) const {
+    soon_read(noise + row * ld_noise + column);
+    to.soon(row, column);
+  }
   HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
     const FloatTag d;
     const FloatVec y = hn::Add(x, hn::LoadU(d, to.bias + column));
@@ -92,8 +110,12 @@ struct BiasGelu {
   float* slope;
   std::size_t ldc;
   const float* bias;
+  HWY_INLINE void soon(std::size_t row, std::size_t column) const {
+    soon_written(y + row * ldc + column);
+    soon_written(slope + row * ldc + column);
+  }
   template <std::size_t kRows, std::size_t kVectors>
-  HWY_INLINE void tile(const FloatVec (&sum0)[kRows], const FloatVec (&sum1)[kRows], std::size_t row,
+  HWY_INLINE void tile(const FloatVec (&sum0)[kTileRows], const FloatVec (&sum1)[kTileRows], std::size_t row,
                        std::size_t column) const {
     const FloatTag d;
     constexpr std::size_t kCount = kRows * kVectors, kAtOnce = 4;
@@ -115,8 +137,8 @@ struct BiasGelu {
       }
     };
     std::size_t first = 0;
-    for (; first + kAtOnce <= kCount; first += kAtOnce) gelu(first, std::integral_constant<std::size_t, kAtOnce>());
-    for (; first < kCount; ++first) gelu(first, std::integral_constant<std::size_t, 1>());
+    for (; first + kAtOnce <= kCount; first += kAtOnce) gelu(first, Count<kAtOnce>());
+    for (; first < kCount; ++first) gelu(first, Count<1>());
   }
 };
 
@@ -124,63 +146,122 @@ struct TimesSlope {
   float* c;
   const float* slope;
   std::size_t ldc;
+  HWY_INLINE void soon(std::size_t row, std::size_t column) const {
+    soon_read(slope + row * ldc + column);
+    soon_written(c + row * ldc + column);
+  }
   HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
     const FloatTag d;
     hn::StoreU(hn::Mul(x, hn::LoadU(d, slope + row * ldc + column)), d, c + row * ldc + column);
   }
 };
 
+// The sums of a tile. Members instead of arrays: compilers keep those in registers without being asked twice.
+template <std::size_t kRows, std::size_t kVectors>
+struct TileSums {
+  struct Row {
+    FloatVec v0, v1;
+    HWY_INLINE void add(const float* x, FloatVec y0, FloatVec y1) {
+      const FloatVec all = hn::Set(FloatTag(), *x);
+      v0 = hn::MulAdd(all, y0, v0);
+      if (kVectors > 1) v1 = hn::MulAdd(all, y1, v1);
+    }
+  };
+  Row r0, r1, r2, r3, r4, r5;
+
+  // Adds x y^T: x has a number every `step` floats, y two vectors, the second `to_second` floats behind the first.
+  HWY_INLINE void add(const float* HWY_RESTRICT x, std::size_t step, const float* HWY_RESTRICT y,
+                      std::size_t to_second) {
+    const FloatTag d;
+    const FloatVec y0 = hn::LoadU(d, y), y1 = kVectors > 1 ? hn::LoadU(d, y + to_second) : y0;
+    r0.add(x, y0, y1);
+    if (kRows > 1) r1.add(x + step, y0, y1);
+    if (kRows > 2) r2.add(x + 2 * step, y0, y1);
+    if (kRows > 3) r3.add(x + 3 * step, y0, y1);
+    if (kRows > 4) r4.add(x + 4 * step, y0, y1);
+    if (kRows > 5) r5.add(x + 5 * step, y0, y1);
+  }
+
+  template <class Finish>
+  HWY_INLINE void give_to(const Finish& finish, std::size_t row, std::size_t column) const {
+    const FloatVec sum0[] = {r0.v0, r1.v0, r2.v0, r3.v0, r4.v0, r5.v0};
+    const FloatVec sum1[] = {r0.v1, r1.v1, r2.v1, r3.v1, r4.v1, r5.v1};
+    if constexpr (requires { finish.template tile<kRows, kVectors>(sum0, sum1, row, column); }) {
+      finish.template tile<kRows, kVectors>(sum0, sum1, row, column);
+    } else {
+      for (std::size_t i = 0; i < kRows; ++i) {
+        finish(sum0[i], row + i, column);
+        if (kVectors > 1) finish(sum1[i], row + i, column + kLanes);
+      }
+    }
+  }
+};
+
+// Two vectors of columns of B.
+struct ColumnPair {
+  const float* data;
+  std::size_t stride;     // from row to row
+  std::size_t to_second;  // from the first vector to the second
+};
+
 // One tile: rows of A times two vectors of columns of B. With kTransposed, A is given as depth x rows.
+// Where another thread shares the core, instructions are as scarce as multipliers: a function of its own, so that
+// nothing else competes for its registers, and two products per turn.
 template <std::size_t kRows, std::size_t kVectors, bool kTransposed, class Finish>
-HWY_INLINE void tile(const float* HWY_RESTRICT a, std::size_t lda, const float* HWY_RESTRICT b0,
-                     const float* HWY_RESTRICT b1, std::size_t ldb, std::size_t depth, const Finish& finish,
-                     std::size_t row, std::size_t column) {
-  const FloatTag d;
-  if constexpr (requires { finish.soon(row, column); })
-    for (std::size_t i = 0; i < kRows; ++i) finish.soon(row + i, column);
-  FloatVec sum0[kRows], sum1[kRows];
-  for (std::size_t i = 0; i < kRows; ++i) sum0[i] = sum1[i] = hn::Zero(d);
-  for (std::size_t k = 0; k < depth; ++k) {
-    const FloatVec x0 = hn::LoadU(d, b0 + k * ldb);
-    const FloatVec x1 = kVectors > 1 ? hn::LoadU(d, b1 + k * ldb) : x0;
-    for (std::size_t i = 0; i < kRows; ++i) {
-      const FloatVec y = hn::Set(d, kTransposed ? a[k * lda + i] : a[i * lda + k]);
-      sum0[i] = hn::MulAdd(y, x0, sum0[i]);
-      if (kVectors > 1) sum1[i] = hn::MulAdd(y, x1, sum1[i]);
-    }
+HWY_NOINLINE void tile(const float* a, std::size_t lda, const ColumnPair& b, std::size_t depth, const Finish& given,
+                       std::size_t row, std::size_t column) {
+  const Finish finish = given;  // A copy: stores of floats cannot change it.
+  for (std::size_t i = 0; i < kRows; ++i) finish.soon(row + i, column);
+  const typename TileSums<kRows, kVectors>::Row zero{hn::Zero(FloatTag()), hn::Zero(FloatTag())};
+  TileSums<kRows, kVectors> sums{zero, zero, zero, zero, zero, zero};
+  const std::size_t along_depth = kTransposed ? lda : 1, along_rows = kTransposed ? 1 : lda;
+  const std::size_t to_second = 2 * kLanes <= kPanel ? kLanes : b.to_second, ldb = b.stride;
+  const float* y = b.data;
+  for (; depth >= 2; depth -= 2, a += 2 * along_depth, y += 2 * ldb) {
+    sums.add(a, along_rows, y, to_second);
+    sums.add(a + along_depth, along_rows, y + ldb, to_second);
   }
-  if constexpr (requires { finish.template tile<kRows, kVectors>(sum0, sum1, row, column); }) {
-    finish.template tile<kRows, kVectors>(sum0, sum1, row, column);
-  } else {
-    for (std::size_t i = 0; i < kRows; ++i) {
-      finish(sum0[i], row + i, column);
-      if (kVectors > 1) finish(sum1[i], row + i, column + kLanes);
-    }
-  }
+  if (depth > 0) sums.add(a, along_rows, y, to_second);
+  sums.give_to(finish, row, column);
 }
 
+// The next columns of B, brought near row by row, so many with every tile of the columns before them.
+struct NextColumns {
+  const float* row;
+  std::size_t stride;
+  std::size_t rows_left;
+  std::size_t rows_per_tile;
+  HWY_INLINE void bring_some() {
+    const std::size_t count = HWY_MIN(rows_left, rows_per_tile);
+    for (std::size_t i = 0; i < count; ++i, row += stride) __builtin_prefetch(row, 0, 2);
+    rows_left -= count;
+  }
+};
+
 template <std::size_t kVectors, bool kTransposed, class Finish>
-HWY_INLINE void tile_column(std::size_t first, std::size_t last, std::size_t depth, MatrixA a, const float* b0,
-                            const float* b1, std::size_t ldb, const Finish& finish, std::size_t column) {
-  const auto at = [&](std::size_t row) HWY_ATTR { return kTransposed ? a.data + row : a.data + row * a.stride; };
+HWY_INLINE void tile_column(std::size_t first, std::size_t last, std::size_t depth, MatrixA a, const ColumnPair& b,
+                            const Finish& finish, std::size_t column, NextColumns next) {
+  const auto rows_at = [&](std::size_t row, auto count) HWY_ATTR {
+    next.bring_some();
+    const float* from = kTransposed ? a.data + row : a.data + row * a.stride;
+    tile<decltype(count)::value, kVectors, kTransposed>(from, a.stride, b, depth, finish, row, column);
+  };
   std::size_t row = first;
   // Tiles of six and of five rows, where that comes out: a last tile of one or two rows takes as long as one of four.
   const std::size_t rows = last - first, tiles = (rows + kTileRows - 1) / kTileRows;
   const std::size_t low_tiles = rows + tiles >= kTileRows * tiles ? kTileRows * tiles - rows : 0;
   const std::size_t end = last - low_tiles * (kTileRows - 1);
-  for (; row + kTileRows <= end; row += kTileRows)
-    tile<kTileRows, kVectors, kTransposed>(at(row), a.stride, b0, b1, ldb, depth, finish, row, column);
-  for (; row + kTileRows - 1 <= last; row += kTileRows - 1)
-    tile<kTileRows - 1, kVectors, kTransposed>(at(row), a.stride, b0, b1, ldb, depth, finish, row, column);
+  for (; row + kTileRows <= end; row += kTileRows) rows_at(row, Count<kTileRows>());
+  for (; row + kTileRows - 1 <= last; row += kTileRows - 1) rows_at(row, Count<kTileRows - 1>());
   switch (last - row) {
     case 4:
-      return tile<4, kVectors, kTransposed>(at(row), a.stride, b0, b1, ldb, depth, finish, row, column);
+      return rows_at(row, Count<4>());
     case 3:
-      return tile<3, kVectors, kTransposed>(at(row), a.stride, b0, b1, ldb, depth, finish, row, column);
+      return rows_at(row, Count<3>());
     case 2:
-      return tile<2, kVectors, kTransposed>(at(row), a.stride, b0, b1, ldb, depth, finish, row, column);
+      return rows_at(row, Count<2>());
     case 1:
-      return tile<1, kVectors, kTransposed>(at(row), a.stride, b0, b1, ldb, depth, finish, row, column);
+      return rows_at(row, Count<1>());
     default:
       return;
   }
@@ -195,15 +276,21 @@ HWY_NOINLINE void product(ProductSize size, MatrixA a, MatrixB b, const Finish& 
   const std::size_t limit = kTransposed ? 16 * kTileRows : HWY_MAX(16 * kTileRows, kFloatsAtOnce / size.depth);
   const std::size_t blocks = (size.rows + limit - 1) / limit;
   const std::size_t rows_at_once = round_up((size.rows + blocks - 1) / blocks, kTileRows);
+  // A small B is near already.
+  const bool far = size.depth * size.columns > kFloatsAtOnce / 2;
+  const std::size_t rows_of_b_per_tile = far ? size.depth * kTileRows / rows_at_once + 1 : 0;
   for (std::size_t first = 0; first < size.rows; first += rows_at_once) {
     const std::size_t last = HWY_MIN(size.rows, first + rows_at_once);
     for (std::size_t column = 0; column < size.columns; column += 2 * kLanes) {
-      const float* b0 = b.column(column);
-      if (column + kLanes < size.columns)
-        tile_column<2, kTransposed>(first, last, size.depth, a, b0, b.column(column + kLanes), b.stride, finish,
-                                    column);
+      const std::size_t behind = column + 2 * kLanes;
+      const NextColumns next{b.column(behind), b.stride, behind < size.columns ? size.depth : 0, rows_of_b_per_tile};
+      const bool two = column + kLanes < size.columns;
+      const ColumnPair pair{b.column(column), b.stride,
+                            two ? static_cast<std::size_t>(b.column(column + kLanes) - b.column(column)) : 0};
+      if (two)
+        tile_column<2, kTransposed>(first, last, size.depth, a, pair, finish, column, next);
       else
-        tile_column<1, kTransposed>(first, last, size.depth, a, b0, b0, b.stride, finish, column);
+        tile_column<1, kTransposed>(first, last, size.depth, a, pair, finish, column, next);
     }
   }
 }

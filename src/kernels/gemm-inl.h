@@ -276,8 +276,8 @@ HWY_NOINLINE void product(ProductSize size, MatrixA a, MatrixB b, const Finish& 
   const std::size_t limit = kTransposed ? 16 * kTileRows : HWY_MAX(16 * kTileRows, kFloatsAtOnce / size.depth);
   const std::size_t blocks = (size.rows + limit - 1) / limit;
   const std::size_t rows_at_once = round_up((size.rows + blocks - 1) / blocks, kTileRows);
-  // A small B is near already.
-  const bool far = size.depth * size.columns > kFloatsAtOnce / 2;
+  // A small B is near already, and a panel too deep for the first-level cache is fetched anew for every tile.
+  const bool far = size.depth * size.columns > kFloatsAtOnce / 2 && size.depth <= 384;
   const std::size_t rows_of_b_per_tile = far ? size.depth * kTileRows / rows_at_once + 1 : 0;
   for (std::size_t first = 0; first < size.rows; first += rows_at_once) {
     const std::size_t last = HWY_MIN(size.rows, first + rows_at_once);

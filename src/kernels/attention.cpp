@@ -20,7 +20,7 @@ HWY_INLINE void query_key_products(std::size_t queries, std::size_t keys, std::s
   if (queries < 3) return row_products(queries, keys, width, x, y, c, c_stride);
   const std::size_t stride = row_stride(keys);
   transpose(y, keys, width, scratch, stride, kLanes);
-  product<false>({queries, keys, width}, x, MatrixB::plain(scratch, stride), Store{c, c_stride});
+  product<Left::rows>({queries, keys, width}, x, MatrixB::plain(scratch, stride), Store{c, c_stride});
 }
 
 HWY_INLINE MatrixB plain(MatrixA x) { return MatrixB::plain(x.data, x.stride); }
@@ -138,8 +138,8 @@ void forward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Matr
                            units.part(k, shape.keys, unit), logits + units.row(unit), stride, scratch);
       weights_of<decltype(chosen)>(units, first, last, logits, weights);
       for (std::size_t unit = first; unit < last; ++unit)
-        product<false>({shape.queries, width, shape.keys}, {weights + units.row(unit), stride},
-                       plain(units.part(v, shape.keys, unit)), units.store(out, shape.queries, unit));
+        product<Left::rows>({shape.queries, width, shape.keys}, {weights + units.row(unit), stride},
+                            plain(units.part(v, shape.keys, unit)), units.store(out, shape.queries, unit));
     }
   });
 }
@@ -160,8 +160,8 @@ void backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Mat
         const MatrixA go = units.part(d_out, shape.queries, unit);
         query_key_products(shape.queries, shape.keys, width, go, units.part(v, shape.keys, unit),
                            d_logits + (unit - first) * unit_floats, stride, scratch);
-        product<true>({shape.keys, width, shape.queries}, {weights + units.row(unit), stride}, plain(go),
-                      units.store(dv, shape.keys, unit));
+        product<Left::transposed>({shape.keys, width, shape.queries}, {weights + units.row(unit), stride}, plain(go),
+                                  units.store(dv, shape.keys, unit));
       }
       tap(taps.d_weights, first, last);
       // Read only: the way back changes no weight.
@@ -169,10 +169,10 @@ void backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Mat
       tap(taps.d_logits, first, last);
       for (std::size_t unit = first; unit < last; ++unit) {
         const MatrixA g{d_logits + (unit - first) * unit_floats, stride};
-        product<false>({shape.queries, width, shape.keys}, g, plain(units.part(k, shape.keys, unit)),
-                       units.store(dq, shape.queries, unit));
-        product<true>({shape.keys, width, shape.queries}, g, plain(units.part(q, shape.queries, unit)),
-                      units.store(dk, shape.keys, unit));
+        product<Left::rows>({shape.queries, width, shape.keys}, g, plain(units.part(k, shape.keys, unit)),
+                            units.store(dq, shape.queries, unit));
+        product<Left::transposed>({shape.keys, width, shape.queries}, g, plain(units.part(q, shape.queries, unit)),
+                                  units.store(dk, shape.keys, unit));
       }
     }
   });
@@ -192,8 +192,8 @@ void absorbed_forward(const AbsorbedShape& shape, const HeadRules& rule, MatrixA
         decltype(chosen)::weights(rule.row, row_of(rule, sample, head - first, 0, shape.keys, logits + head * stride,
                                                    weights + head * stride));
       }
-      product<false>({shape.heads, shape.width, shape.keys}, {weights + first * stride, stride},
-                     MatrixB::plain(own.data, own.stride), Store{z.data + first * z.stride, z.stride});
+      product<Left::rows>({shape.heads, shape.width, shape.keys}, {weights + first * stride, stride},
+                          MatrixB::plain(own.data, own.stride), Store{z.data + first * z.stride, z.stride});
     }
   });
 }
@@ -222,13 +222,13 @@ void absorbed_backward(const AbsorbedShape& shape, const HeadRules& rule, Matrix
           for (std::size_t key = 0; key < shape.keys; ++key) d_logit_sums[head] += g[key];
         }
       }
-      product<false>({shape.heads, shape.width, shape.keys}, {d_logits, stride}, MatrixB::plain(own.data, own.stride),
-                     Store{du.data + first * du.stride, du.stride});
+      product<Left::rows>({shape.heads, shape.width, shape.keys}, {d_logits, stride},
+                          MatrixB::plain(own.data, own.stride), Store{du.data + first * du.stride, du.stride});
       float* to = d_tokens.data + sample * shape.keys * d_tokens.stride;
-      product<true>({shape.keys, shape.width, shape.heads}, {weights + first * stride, stride},
-                    MatrixB::plain(dz_own.data, dz_own.stride), Store{to, d_tokens.stride});
-      product<true>({shape.keys, shape.width, shape.heads}, {d_logits, stride},
-                    MatrixB::plain(u_own.data, u_own.stride), Accumulate{to, d_tokens.stride});
+      product<Left::transposed>({shape.keys, shape.width, shape.heads}, {weights + first * stride, stride},
+                                MatrixB::plain(dz_own.data, dz_own.stride), Store{to, d_tokens.stride});
+      product<Left::transposed>({shape.keys, shape.width, shape.heads}, {d_logits, stride},
+                                MatrixB::plain(u_own.data, u_own.stride), Accumulate{to, d_tokens.stride});
     }
   });
 }

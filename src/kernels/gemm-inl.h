@@ -7,6 +7,7 @@
 #define EUREKA_KERNELS_GEMM_INL_H_
 #endif
 
+#include <cstring>
 #include <type_traits>
 
 #include "kernels/gemm.h"
@@ -16,6 +17,11 @@ HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
 
 inline constexpr std::size_t kTileRows = 6;
+
+// How the left factor is given: by rows, or transposed; packed: transposed, and copied tile by tile before use, which
+// pays where so many columns of B meet it that its walk down the columns costs more than the copy.
+enum class Left { rows, transposed, packed };
+inline constexpr std::size_t kPackedRows = 16 * kTileRows, kPackedDepth = 256;
 
 template <std::size_t n>
 using Count = std::integral_constant<std::size_t, n>;
@@ -204,17 +210,18 @@ struct ColumnPair {
   std::size_t to_second;  // from the first vector to the second
 };
 
-// One tile: rows of A times two vectors of columns of B. With kTransposed, A is given as depth x rows.
+// One tile: rows of A times two vectors of columns of B. Unless it is given by rows, A is depth x rows.
 // Where another thread shares the core, instructions are as scarce as multipliers: a function of its own, so that
 // nothing else competes for its registers, and two products per turn.
-template <std::size_t kRows, std::size_t kVectors, bool kTransposed, class Finish>
+template <std::size_t kRows, std::size_t kVectors, Left kLeft, class Finish>
 HWY_NOINLINE void tile(const float* a, std::size_t lda, const ColumnPair& b, std::size_t depth, const Finish& given,
                        std::size_t row, std::size_t column) {
   const Finish finish = given;  // A copy: stores of floats cannot change it.
   for (std::size_t i = 0; i < kRows; ++i) finish.soon(row + i, column);
   const typename TileSums<kRows, kVectors>::Row zero{hn::Zero(FloatTag()), hn::Zero(FloatTag())};
   TileSums<kRows, kVectors> sums{zero, zero, zero, zero, zero, zero};
-  const std::size_t along_depth = kTransposed ? lda : 1, along_rows = kTransposed ? 1 : lda;
+  constexpr bool kByRows = kLeft == Left::rows;
+  const std::size_t along_depth = kByRows ? 1 : lda, along_rows = kByRows ? lda : 1;
   const std::size_t to_second = 2 * kLanes <= kPanel ? kLanes : b.to_second, ldb = b.stride;
   const float* y = b.data;
   for (; depth >= 2; depth -= 2, a += 2 * along_depth, y += 2 * ldb) {
@@ -238,49 +245,71 @@ struct NextColumns {
   }
 };
 
-template <std::size_t kVectors, bool kTransposed, class Finish>
-HWY_INLINE void tile_column(std::size_t first, std::size_t last, std::size_t depth, MatrixA a, const ColumnPair& b,
-                            const Finish& finish, std::size_t column, NextColumns next) {
-  const auto rows_at = [&](std::size_t row, auto count) HWY_ATTR {
-    next.bring_some();
-    const float* from = kTransposed ? a.data + row : a.data + row * a.stride;
-    tile<decltype(count)::value, kVectors, kTransposed>(from, a.stride, b, depth, finish, row, column);
-  };
+// action(first row, number of rows as a type) for every tile of rows. Tiles of six and of five rows, where that comes
+// out: a last tile of one or two rows takes as long as one of four.
+template <class Action>
+HWY_INLINE void for_tiles(std::size_t first, std::size_t last, const Action& action) {
   std::size_t row = first;
-  // Tiles of six and of five rows, where that comes out: a last tile of one or two rows takes as long as one of four.
   const std::size_t rows = last - first, tiles = (rows + kTileRows - 1) / kTileRows;
   const std::size_t low_tiles = rows + tiles >= kTileRows * tiles ? kTileRows * tiles - rows : 0;
   const std::size_t end = last - low_tiles * (kTileRows - 1);
-  for (; row + kTileRows <= end; row += kTileRows) rows_at(row, Count<kTileRows>());
-  for (; row + kTileRows - 1 <= last; row += kTileRows - 1) rows_at(row, Count<kTileRows - 1>());
+  for (; row + kTileRows <= end; row += kTileRows) action(row, Count<kTileRows>());
+  for (; row + kTileRows - 1 <= last; row += kTileRows - 1) action(row, Count<kTileRows - 1>());
   switch (last - row) {
     case 4:
-      return rows_at(row, Count<4>());
+      return action(row, Count<4>());
     case 3:
-      return rows_at(row, Count<3>());
+      return action(row, Count<3>());
     case 2:
-      return rows_at(row, Count<2>());
+      return action(row, Count<2>());
     case 1:
-      return rows_at(row, Count<1>());
+      return action(row, Count<1>());
     default:
       return;
   }
 }
 
-// finish(A B) over all tiles; A is rows x depth, or depth x rows with kTransposed; B is depth x columns. Columns are
-// rounded up to whole vectors: B, and what `finish` writes to, have that room.
-template <bool kTransposed, class Finish>
+// Tile after tile of the transposed A, each as depth x its rows.
+HWY_INLINE void pack_tiles(std::size_t first, std::size_t last, std::size_t depth, MatrixA a, float* packed) {
+  for (std::size_t k = 0; k < depth; ++k)
+    for_tiles(first, last, [&](std::size_t row, auto count) HWY_ATTR {
+      constexpr std::size_t kRows = decltype(count)::value;
+      std::memcpy(packed + (row - first) * depth + k * kRows, a.data + k * a.stride + row, kRows * sizeof(float));
+    });
+}
+
+template <std::size_t kVectors, Left kLeft, class Finish>
+HWY_INLINE void tile_column(std::size_t first, std::size_t last, std::size_t depth, MatrixA a, const ColumnPair& b,
+                            const Finish& finish, std::size_t column, NextColumns next) {
+  for_tiles(first, last, [&](std::size_t row, auto count) HWY_ATTR {
+    constexpr std::size_t kRows = decltype(count)::value;
+    next.bring_some();
+    if (kLeft == Left::packed)
+      tile<kRows, kVectors, kLeft>(a.data + (row - first) * depth, kRows, b, depth, finish, row, column);
+    else
+      tile<kRows, kVectors, kLeft>(a.data + row * (kLeft == Left::rows ? a.stride : 1), a.stride, b, depth, finish, row,
+                                   column);
+  });
+}
+
+// finish(A B) over all tiles; A is rows x depth, or depth x rows unless given by rows; B is depth x columns. Columns
+// are rounded up to whole vectors: B, and what `finish` writes to, have that room.
+template <Left kLeft, class Finish>
 HWY_NOINLINE void product(ProductSize size, MatrixA a, MatrixB b, const Finish& finish) {
   // So many rows of A stay in the second-level cache while all columns of B pass; all blocks are about as high.
   constexpr std::size_t kFloatsAtOnce = std::size_t{1} << 16;
-  const std::size_t limit = kTransposed ? 16 * kTileRows : HWY_MAX(16 * kTileRows, kFloatsAtOnce / size.depth);
+  const std::size_t limit = kLeft != Left::rows ? kPackedRows : HWY_MAX(16 * kTileRows, kFloatsAtOnce / size.depth);
   const std::size_t blocks = (size.rows + limit - 1) / limit;
   const std::size_t rows_at_once = round_up((size.rows + blocks - 1) / blocks, kTileRows);
   // A small B is near already, and a panel too deep for the first-level cache is fetched anew for every tile.
   const bool far = size.depth * size.columns > kFloatsAtOnce / 2 && size.depth <= 384;
   const std::size_t rows_of_b_per_tile = far ? size.depth * kTileRows / rows_at_once + 1 : 0;
+  HWY_DASSERT(kLeft != Left::packed || size.depth <= kPackedDepth);
+  alignas(64) float packed[kLeft == Left::packed ? kPackedRows * kPackedDepth : 1];
   for (std::size_t first = 0; first < size.rows; first += rows_at_once) {
     const std::size_t last = HWY_MIN(size.rows, first + rows_at_once);
+    if (kLeft == Left::packed) pack_tiles(first, last, size.depth, a, packed);
+    const MatrixA left = kLeft == Left::packed ? MatrixA{packed, 0} : a;
     for (std::size_t column = 0; column < size.columns; column += 2 * kLanes) {
       const std::size_t behind = column + 2 * kLanes;
       const NextColumns next{b.column(behind), b.stride, behind < size.columns ? size.depth : 0, rows_of_b_per_tile};
@@ -288,9 +317,9 @@ HWY_NOINLINE void product(ProductSize size, MatrixA a, MatrixB b, const Finish& 
       const ColumnPair pair{b.column(column), b.stride,
                             two ? static_cast<std::size_t>(b.column(column + kLanes) - b.column(column)) : 0};
       if (two)
-        tile_column<2, kTransposed>(first, last, size.depth, a, pair, finish, column, next);
+        tile_column<2, kLeft>(first, last, size.depth, left, pair, finish, column, next);
       else
-        tile_column<1, kTransposed>(first, last, size.depth, a, pair, finish, column, next);
+        tile_column<1, kLeft>(first, last, size.depth, left, pair, finish, column, next);
     }
   }
 }

@@ -15,36 +15,40 @@ namespace eureka::HWY_NAMESPACE {
 namespace {
 
 void multiply_now(ProductSize size, MatrixA a, MatrixB b, MatrixC c) {
-  product<false>(size, a, b, Store{c.data, c.stride});
+  product<Left::rows>(size, a, b, Store{c.data, c.stride});
 }
 
 void multiply_accumulate_now(ProductSize size, MatrixA a, MatrixB b, MatrixC c) {
-  product<false>(size, a, b, Accumulate{c.data, c.stride});
+  product<Left::rows>(size, a, b, Accumulate{c.data, c.stride});
 }
 
 void multiply_add_bias_now(ProductSize size, MatrixA a, MatrixB b, const float* bias, MatrixC c) {
-  product<false>(size, a, b, AddBias{c.data, c.stride, bias});
+  product<Left::rows>(size, a, b, AddBias{c.data, c.stride, bias});
 }
 
 void multiply_add_branch_now(ProductSize size, MatrixA a, MatrixB b, const float* bias, MatrixA residual, MatrixA noise,
                              MatrixC c) {
   const AddBiasAndResidual finish{c.data, c.stride, bias, residual.data, residual.stride};
   if (noise.data == nullptr)
-    product<false>(size, a, b, finish);
+    product<Left::rows>(size, a, b, finish);
   else
-    product<false>(size, a, b, AddNoisyBranch{finish, noise.data, noise.stride});
+    product<Left::rows>(size, a, b, AddNoisyBranch{finish, noise.data, noise.stride});
 }
 
 void multiply_gelu_now(ProductSize size, MatrixA a, MatrixB b, const float* bias, MatrixC c, float* slope) {
-  product<false>(size, a, b, BiasGelu{c.data, slope, c.stride, bias});
+  product<Left::rows>(size, a, b, BiasGelu{c.data, slope, c.stride, bias});
 }
 
 void multiply_by_slope_now(ProductSize size, MatrixA a, MatrixB b, const float* slope, MatrixC c) {
-  product<false>(size, a, b, TimesSlope{c.data, slope, c.stride});
+  product<Left::rows>(size, a, b, TimesSlope{c.data, slope, c.stride});
 }
 
 void multiply_transposed_accumulate_now(ProductSize size, MatrixA a, MatrixB b, MatrixC c) {
-  product<true>(size, a, b, Accumulate{c.data, c.stride});
+  const Accumulate finish{c.data, c.stride};
+  if (size.columns >= 256 && size.depth <= kPackedDepth)
+    product<Left::packed>(size, a, b, finish);
+  else
+    product<Left::transposed>(size, a, b, finish);
 }
 
 void multiply_rows_now(std::size_t a_rows, std::size_t b_rows, std::size_t depth, MatrixA a, MatrixA b, MatrixC c) {

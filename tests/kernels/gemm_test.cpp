@@ -125,6 +125,31 @@ TEST(Gemm, GradientsMatchThePlainLoop) {
   });
 }
 
+// Wide gradients copy their left factor first; halves of one are narrow enough not to.
+TEST(Gemm, WideGradientsHaveTheBitsOfTheirHalves) {
+  for_every_instruction_set([] {
+    for (const ProductSize size : {ProductSize{100, 272, 197}, {7, 256, 256}, {256, 256, 31}, {97, 256, 257}}) {
+      Matrix dy(size.depth, size.rows, "dy"), x(size.depth, size.columns, "x");
+      Matrix whole(size.rows, size.columns, "before"), halves(size.rows, size.columns, "before"),
+          before(size.rows, size.columns, "before");
+      multiply_transposed_accumulate(size, {dy.data(), dy.stride}, MatrixB::plain(x.data(), x.stride),
+                                     {whole.data(), whole.stride});
+      for (const std::size_t first : {std::size_t{0}, std::size_t{128}})
+        multiply_transposed_accumulate({size.rows, first == 0 ? 128 : size.columns - 128, size.depth},
+                                       {dy.data(), dy.stride}, MatrixB::plain(x.data() + first, x.stride),
+                                       {halves.data() + first, halves.stride});
+      const auto exact = [&](std::size_t j, std::size_t k) {
+        double sum = before(j, k);
+        for (std::size_t i = 0; i < size.depth; ++i) sum += dy(i, j) * x(i, k);
+        return sum;
+      };
+      expect_matrix(whole, exact, 1e-5);
+      for (std::size_t j = 0; j < size.rows; ++j)
+        for (std::size_t k = 0; k < size.columns; ++k) ASSERT_EQ(whole(j, k), halves(j, k)) << j << " " << k;
+    }
+  });
+}
+
 TEST(Gemm, ARowDoesNotDependOnItsNeighbours) {
   Product whole({23, 20, 31}), part({23, 20, 31});
   multiply({23, 20, 31}, whole.from(), whole.b(), whole.to());

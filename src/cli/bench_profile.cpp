@@ -142,17 +142,21 @@ struct Part {
 
 const std::vector<Part>& parts() {
   static const std::vector<Part> all = {
-      {"weight gradients", {"product<true", "Accumulate"}},
+      // Left factors: 0 by rows, 1 transposed, 2 packed.
+      {"weight gradients", {"Left)1", "Accumulate"}},
+      {"weight gradients", {"Left)2"}},
       {"weight gradients", {"column_sums"}},
       {"attention", {"StoreExactly"}},
+      {"attention", {"StoreLogits"}},
       {"attention", {"AttentionShape"}},
       {"attention", {"AbsorbedShape"}},
       {"attention", {"absorbed_"}},
       {"attention", {"multiply_rows_now"}},
       {"LayerNorm", {"NormShape"}},
-      {"embedding", {"product<false", "Accumulate"}},
+      {"embedding", {"Left)0", "Accumulate"}},
       {"embedding", {"FusedPass::embed"}},
       {"embedding", {"FusedPass::gather"}},
+      {"products", {"tile<"}},
       {"products", {"product<"}},
       {"loss", {"cross_entropy"}},
       {"loss", {"squared_loss"}},

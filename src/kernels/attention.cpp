@@ -14,13 +14,16 @@ HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
 namespace {
 
+// A name of its own, by which a profile tells attention from the other products.
+struct StoreLogits : Store {};
+
 // c = x y^T per head: through a transposed copy of y, or row by row when x has few rows.
 HWY_INLINE void query_key_products(std::size_t queries, std::size_t keys, std::size_t width, MatrixA x, MatrixA y,
                                    float* c, std::size_t c_stride, float* scratch) {
   if (queries < 3) return row_products(queries, keys, width, x, y, c, c_stride);
   const std::size_t stride = row_stride(keys);
   transpose(y, keys, width, scratch, stride, kLanes);
-  product<Left::rows>({queries, keys, width}, x, MatrixB::plain(scratch, stride), Store{c, c_stride});
+  product<Left::rows>({queries, keys, width}, x, MatrixB::plain(scratch, stride), StoreLogits{{c, c_stride}});
 }
 
 HWY_INLINE MatrixB plain(MatrixA x) { return MatrixB::plain(x.data, x.stride); }

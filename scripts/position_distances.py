@@ -36,6 +36,8 @@ def measures(positions):
 
 
 def main():
+    if len(sys.argv) != 2 or not (pathlib.Path(sys.argv[1]) / "trials.csv").exists():
+        sys.exit("usage: position_distances.py STUDY, where STUDY is the folder of a finished position-scale study")
     study = pathlib.Path(sys.argv[1])
     table = {}
     for trial in csv.DictReader(open(study / "trials.csv")):

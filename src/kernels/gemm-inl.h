@@ -21,7 +21,8 @@ inline constexpr std::size_t kTileRows = 6;
 // How the left factor is given: by rows, or transposed; packed: transposed, and copied tile by tile before use, which
 // pays where so many columns of B meet it that its walk down the columns costs more than the copy.
 enum class Left { rows, transposed, packed };
-inline constexpr std::size_t kPackedRows = 16 * kTileRows, kPackedDepth = 256;
+inline constexpr std::size_t kBlockRows = 16 * kTileRows;  // of A at once, at least
+inline constexpr std::size_t kPackedDepth = 256, kColumnsWorthPacking = 256;
 
 template <std::size_t n>
 using Count = std::integral_constant<std::size_t, n>;
@@ -298,14 +299,14 @@ template <Left kLeft, class Finish>
 HWY_NOINLINE void product(ProductSize size, MatrixA a, MatrixB b, const Finish& finish) {
   // So many rows of A stay in the second-level cache while all columns of B pass; all blocks are about as high.
   constexpr std::size_t kFloatsAtOnce = std::size_t{1} << 16;
-  const std::size_t limit = kLeft != Left::rows ? kPackedRows : HWY_MAX(16 * kTileRows, kFloatsAtOnce / size.depth);
+  const std::size_t limit = kLeft != Left::rows ? kBlockRows : HWY_MAX(kBlockRows, kFloatsAtOnce / size.depth);
   const std::size_t blocks = (size.rows + limit - 1) / limit;
   const std::size_t rows_at_once = round_up((size.rows + blocks - 1) / blocks, kTileRows);
   // A small B is near already, and a panel too deep for the first-level cache is fetched anew for every tile.
   const bool far = size.depth * size.columns > kFloatsAtOnce / 2 && size.depth <= 384;
   const std::size_t rows_of_b_per_tile = far ? size.depth * kTileRows / rows_at_once + 1 : 0;
   HWY_DASSERT(kLeft != Left::packed || size.depth <= kPackedDepth);
-  alignas(64) float packed[kLeft == Left::packed ? kPackedRows * kPackedDepth : 1];
+  alignas(64) float packed[kLeft == Left::packed ? kBlockRows * kPackedDepth : 1];
   for (std::size_t first = 0; first < size.rows; first += rows_at_once) {
     const std::size_t last = HWY_MIN(size.rows, first + rows_at_once);
     if (kLeft == Left::packed) pack_tiles(first, last, size.depth, a, packed);

@@ -45,7 +45,7 @@ void multiply_by_slope_now(ProductSize size, MatrixA a, MatrixB b, const float* 
 
 void multiply_transposed_accumulate_now(ProductSize size, MatrixA a, MatrixB b, MatrixC c) {
   const Accumulate finish{c.data, c.stride};
-  if (size.columns >= 256 && size.depth <= kPackedDepth)
+  if (size.columns >= kColumnsWorthPacking && size.depth <= kPackedDepth)
     product<Left::packed>(size, a, b, finish);
   else
     product<Left::transposed>(size, a, b, finish);

@@ -41,7 +41,7 @@ FusedModel::FusedModel(const EngineConfig& config, Extent extent)
   input_stride = row_stride(inputs);
   classes = static_cast<std::size_t>(plan.shape.classes);
   class_stride = row_stride(classes);
-  microbatch = std::max<std::size_t>(1, kRowsAtOnce / tokens);
+  microbatch = std::max<std::size_t>(1, (kRowsAtOnce + tokens / 2) / tokens);
   // Multiplications per sample: heads * width per token instead of width * width, plus one projection of the cls token.
   absorbed = cls_only && !rule.head_norm && width + tokens * heads < tokens * width;
 

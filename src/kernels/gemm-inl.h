@@ -12,6 +12,7 @@
 
 #include "kernels/gemm.h"
 #include "kernels/math-inl.h"
+#include "kernels/tile_avx2-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
@@ -21,7 +22,7 @@ inline constexpr std::size_t kTileRows = 6;
 // How the left factor is given: by rows, or transposed; packed: transposed, and copied tile by tile before use, which
 // pays where so many columns of B meet it that its walk down the columns costs more than the copy.
 enum class Left { rows, transposed, packed };
-inline constexpr std::size_t kBlockRows = 16 * kTileRows;  // of A at once, at least
+inline constexpr std::size_t kBlockRows = 16 * kTileRows, kPackedBlockRows = 44 * kTileRows;  // of A at once
 inline constexpr std::size_t kPackedDepth = 256, kColumnsWorthPacking = 256;
 
 template <std::size_t n>
@@ -213,7 +214,7 @@ struct ColumnPair {
 
 // One tile: rows of A times two vectors of columns of B. Unless it is given by rows, A is depth x rows.
 // Where another thread shares the core, instructions are as scarce as multipliers: a function of its own, so that
-// nothing else competes for its registers, and two products per turn.
+// nothing else competes for its registers, and several steps per turn.
 template <std::size_t kRows, std::size_t kVectors, Left kLeft, class Finish>
 HWY_NOINLINE void tile(const float* a, std::size_t lda, const ColumnPair& b, std::size_t depth, const Finish& given,
                        std::size_t row, std::size_t column) {
@@ -225,11 +226,25 @@ HWY_NOINLINE void tile(const float* a, std::size_t lda, const ColumnPair& b, std
   const std::size_t along_depth = kByRows ? 1 : lda, along_rows = kByRows ? lda : 1;
   const std::size_t to_second = 2 * kLanes <= kPanel ? kLanes : b.to_second, ldb = b.stride;
   const float* y = b.data;
+#if EUREKA_STEPS_WRITTEN_OUT
+  if constexpr (kRows >= 5 && kVectors == 2) {
+    constexpr std::size_t kBytes = sizeof(float);
+    for (; depth >= 4; depth -= 4, a += 4 * along_depth, y += 4 * ldb) {
+      if constexpr (kByRows)
+        four_steps_along_rows<kRows>(sums, a, lda * kBytes, y, ldb * kBytes);
+      else
+        four_steps_down_columns<kRows>(sums, a, lda * kBytes, y, ldb * kBytes);
+    }
+  }
+#else
   for (; depth >= 2; depth -= 2, a += 2 * along_depth, y += 2 * ldb) {
     sums.add(a, along_rows, y, to_second);
     sums.add(a + along_depth, along_rows, y + ldb, to_second);
   }
-  if (depth > 0) sums.add(a, along_rows, y, to_second);
+#endif
+  for (; depth > 0; --depth, a += along_depth, y += ldb) sums.add(a, along_rows, y, to_second);
+  // Where the results go is worked out anew: known since the prefetches, it would take registers the loop needs.
+  asm("" : "+r"(row), "+r"(column));
   sums.give_to(finish, row, column);
 }
 
@@ -270,13 +285,23 @@ HWY_INLINE void for_tiles(std::size_t first, std::size_t last, const Action& act
   }
 }
 
-// Tile after tile of the transposed A, each as depth x its rows.
+// Tile after tile of the transposed A, each as depth x its rows. A comes from the third-level cache: a few lines of
+// each of its rows at a time, asked for eight rows ahead.
 HWY_INLINE void pack_tiles(std::size_t first, std::size_t last, std::size_t depth, MatrixA a, float* packed) {
-  for (std::size_t k = 0; k < depth; ++k)
-    for_tiles(first, last, [&](std::size_t row, auto count) HWY_ATTR {
-      constexpr std::size_t kRows = decltype(count)::value;
-      std::memcpy(packed + (row - first) * depth + k * kRows, a.data + k * a.stride + row, kRows * sizeof(float));
-    });
+  constexpr std::size_t kTilesAtOnce = 8, kAhead = 8;
+  for (std::size_t begin = first; begin < last;) {
+    const std::size_t tiles_left = (last - begin + kTileRows - 1) / kTileRows;
+    // Tiles of five rows come last, at most five of them.
+    const std::size_t end = tiles_left < 2 * kTilesAtOnce ? last : begin + kTilesAtOnce * kTileRows;
+    for (std::size_t k = 0; k < depth; ++k) {
+      for (std::size_t row = begin; row < end; row += kPanel) soon_read(a.data + (k + kAhead) * a.stride + row);
+      for_tiles(begin, end, [&](std::size_t row, auto count) HWY_ATTR {
+        constexpr std::size_t kRows = decltype(count)::value;
+        std::memcpy(packed + (row - first) * depth + k * kRows, a.data + k * a.stride + row, kRows * sizeof(float));
+      });
+    }
+    begin = end;
+  }
 }
 
 template <std::size_t kVectors, Left kLeft, class Finish>
@@ -299,14 +324,16 @@ template <Left kLeft, class Finish>
 HWY_NOINLINE void product(ProductSize size, MatrixA a, MatrixB b, const Finish& finish) {
   // So many rows of A stay in the second-level cache while all columns of B pass; all blocks are about as high.
   constexpr std::size_t kFloatsAtOnce = std::size_t{1} << 16;
-  const std::size_t limit = kLeft != Left::rows ? kBlockRows : HWY_MAX(kBlockRows, kFloatsAtOnce / size.depth);
+  const std::size_t limit = kLeft == Left::packed ? kPackedBlockRows
+                            : kLeft == Left::rows ? HWY_MAX(kBlockRows, kFloatsAtOnce / size.depth)
+                                                  : kBlockRows;
   const std::size_t blocks = (size.rows + limit - 1) / limit;
   const std::size_t rows_at_once = round_up((size.rows + blocks - 1) / blocks, kTileRows);
   // A small B is near already, and a panel too deep for the first-level cache is fetched anew for every tile.
   const bool far = size.depth * size.columns > kFloatsAtOnce / 2 && size.depth <= 384;
   const std::size_t rows_of_b_per_tile = far ? size.depth * kTileRows / rows_at_once + 1 : 0;
   HWY_DASSERT(kLeft != Left::packed || size.depth <= kPackedDepth);
-  alignas(64) float packed[kLeft == Left::packed ? kBlockRows * kPackedDepth : 1];
+  alignas(64) float packed[kLeft == Left::packed ? kPackedBlockRows * kPackedDepth : 1];
   for (std::size_t first = 0; first < size.rows; first += rows_at_once) {
     const std::size_t last = HWY_MIN(size.rows, first + rows_at_once);
     if (kLeft == Left::packed) pack_tiles(first, last, size.depth, a, packed);

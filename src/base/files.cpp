@@ -50,19 +50,26 @@ void sync_descriptor(int descriptor, const fs::path& path) {
   if (::fsync(descriptor) != 0) throw Error(ErrorKind::failed, fmt::format("cannot sync: {}", reason()), path.string());
 }
 
-void write_new(const fs::path& path, std::string_view content, bool sync) {
+// A place that cannot be written to is the user's to mend; a full disk or too many open files are not.
+ErrorKind kind_of_failure() {
+  const bool exhausted = errno == ENOSPC || errno == EDQUOT || errno == EMFILE || errno == ENFILE || errno == EIO;
+  return exhausted ? ErrorKind::failed : ErrorKind::output;
+}
+
+// `shown` is the name the user knows the file by.
+void write_new(const fs::path& path, const fs::path& shown, std::string_view content, bool sync) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.get() < 0) throw Error(ErrorKind::failed, fmt::format("cannot write: {}", reason()), path.string());
-  write_all(file.get(), content, path);
-  if (sync) sync_descriptor(file.get(), path);
+  if (file.get() < 0) throw Error(kind_of_failure(), fmt::format("cannot write: {}", reason()), shown.string());
+  write_all(file.get(), content, shown);
+  if (sync) sync_descriptor(file.get(), shown);
 }
 
 void replace(const fs::path& path, std::string_view content, bool sync) {
   const fs::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
   try {
-    write_new(temporary, content, sync);
+    write_new(temporary, path, content, sync);
     if (::rename(temporary.c_str(), path.c_str()) != 0)
-      throw Error(ErrorKind::failed, fmt::format("cannot replace: {}", reason()), path.string());
+      throw Error(kind_of_failure(), fmt::format("cannot replace: {}", reason()), path.string());
   } catch (const Error&) {
     ::unlink(temporary.c_str());
     throw;
@@ -71,7 +78,7 @@ void replace(const fs::path& path, std::string_view content, bool sync) {
 
 }  // namespace
 
-void write_and_sync(const fs::path& path, std::string_view content) { write_new(path, content, true); }
+void write_and_sync(const fs::path& path, std::string_view content) { write_new(path, path, content, true); }
 
 void sync_directory(const fs::path& directory) {
   Descriptor handle(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -29,6 +29,18 @@ TEST(AtomicWrite, KeepsTheOldFileWhenTheNewOneCannotBeWritten) {
       << "temp file left behind";
 }
 
+TEST(AtomicWrite, APlaceThatCannotBeWrittenToIsNamedAsTheUserDid) {
+  const TemporaryDirectory directory;
+  const fs::path file = directory.path() / "missing" / "picture.png";
+  try {
+    atomic_write(file, "text");
+    FAIL() << "written to a directory that does not exist";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.where(), file.string());
+    EXPECT_EQ(error.exit_code(), 2);
+  }
+}
+
 TEST(ReadFile, SaysWhatIsWrong) {
   const TemporaryDirectory directory;
   EXPECT_THROW(read_file(directory.path() / "missing"), Error);

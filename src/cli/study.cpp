@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "cli/study_progress.h"
 #include "lab/branch_plan.h"
-#include "lab/check_engines.h"
+#include "lab/check_trials.h"
 #include "lab/study_report.h"
 #include "report/study_table.h"
 
@@ -80,7 +80,7 @@ class StudyRun {
     if (study_.branch) {
       parents = plan_parents(study_, catalog(), out_);
       const ArmsPreview preview = preview_arms(study_, catalog(), parents);
-      check_engines(study_, preview.trials, &preview.continued);
+      check_trials(study_, preview.trials, &preview.continued);
       if (parents.empty()) trials = continuations(parents);
     } else {
       trials = plan_trials(study_, catalog(), out_);
@@ -90,7 +90,7 @@ class StudyRun {
                   "continue it with --resume, or choose another place with --out DIR");
     refuse_other_trials(parents);
     refuse_other_trials(trials);
-    if (!study_.branch) check_engines(study_, trials);
+    if (!study_.branch) check_trials(study_, trials);
     make_directories(out_);
     const DirectoryLock lock(out_);
     atomic_write(out_ / "study.toml", to_toml(study_));

@@ -1,4 +1,4 @@
-#include "lab/check_engines.h"
+#include "lab/check_trials.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -89,7 +89,7 @@ std::string read_all(int descriptor) {
 
 }  // namespace
 
-void check_engines(const Study& study, const std::vector<Trial>& trials, const RunConfig* continued) {
+void check_trials(const Study& study, const std::vector<Trial>& trials, const RunConfig* continued) {
   const std::vector<const Trial*> chosen = one_of_each(trials);
   if (chosen.empty()) return;
   int ends[2];

@@ -10,6 +10,6 @@ namespace eureka {
 // nor the memory of the models stays in this one. Throws Error(config) that names the arm. Trials that have ended are
 // not looked at. With `continued`, the config of the runs that are continued, an arm must also keep the shape of its
 // model.
-void check_engines(const Study& study, const std::vector<Trial>& trials, const RunConfig* continued = nullptr);
+void check_trials(const Study& study, const std::vector<Trial>& trials, const RunConfig* continued = nullptr);
 
 }  // namespace eureka

@@ -227,13 +227,12 @@ HWY_NOINLINE void tile(const float* a, std::size_t lda, const ColumnPair& b, std
   const std::size_t to_second = 2 * kLanes <= kPanel ? kLanes : b.to_second, ldb = b.stride;
   const float* y = b.data;
 #if EUREKA_STEPS_WRITTEN_OUT
-  if constexpr (kRows >= 5 && kVectors == 2) {
-    constexpr std::size_t kBytes = sizeof(float);
+  if constexpr (kRows >= kTileRows - 1 && kVectors == 2) {
     for (; depth >= 4; depth -= 4, a += 4 * along_depth, y += 4 * ldb) {
       if constexpr (kByRows)
-        four_steps_along_rows<kRows>(sums, a, lda * kBytes, y, ldb * kBytes);
+        four_steps_along_rows<kRows>(sums, a, lda, y, ldb);
       else
-        four_steps_down_columns<kRows>(sums, a, lda * kBytes, y, ldb * kBytes);
+        four_steps_down_columns<kRows>(sums, a, lda, y, ldb);
     }
   }
 #else

@@ -62,17 +62,19 @@ namespace eureka::HWY_NAMESPACE {
 #define EUREKA_SUMS_5 EUREKA_SUM(r0), EUREKA_SUM(r1), EUREKA_SUM(r2), EUREKA_SUM(r3), EUREKA_SUM(r4)
 #define EUREKA_SUMS_6 EUREKA_SUMS_5, EUREKA_SUM(r5)
 
-// Runs the steps. A compiler that could not see the reads would leave out what was written there: "memory".
+// Runs the steps; strides are in bytes here. A compiler that could not see the reads would leave out what was written there: "memory".
 #define EUREKA_STEPS(steps, sums, second_name, second)                                                           \
   asm(steps : sums                                                                                               \
       : [a] "r"(a), [lda] "r"(lda), [second_name] "r"(second), [y] "r"(y), [ldb] "r"(ldb), [ldb3] "r"(3 * ldb)   \
       : "xmm12", "xmm13", "xmm14", "memory")
 // clang-format on
 
-// Sums += four columns of A, given by rows, times four rows of B. Strides are in bytes here.
+// Sums += four columns of A, given by rows, times four rows of B.
 template <std::size_t kRows, class Sums>
 HWY_INLINE void four_steps_along_rows(Sums& s, const float* a, std::size_t lda, const float* y, std::size_t ldb) {
-  const float* a3 = a + 3 * lda / sizeof(float);
+  const float* a3 = a + 3 * lda;
+  lda *= sizeof(float);
+  ldb *= sizeof(float);
   if constexpr (kRows == 6)
     EUREKA_STEPS(EUREKA_FOUR_ALONG(EUREKA_ALONG_6), EUREKA_SUMS_6, a3, a3);
   else
@@ -82,6 +84,8 @@ HWY_INLINE void four_steps_along_rows(Sums& s, const float* a, std::size_t lda, 
 // The same where A is given transposed.
 template <std::size_t kRows, class Sums>
 HWY_INLINE void four_steps_down_columns(Sums& s, const float* a, std::size_t lda, const float* y, std::size_t ldb) {
+  lda *= sizeof(float);
+  ldb *= sizeof(float);
   if constexpr (kRows == 6)
     EUREKA_STEPS(EUREKA_FOUR_DOWN(EUREKA_DOWN_6), EUREKA_SUMS_6, lda3, 3 * lda);
   else

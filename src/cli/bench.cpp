@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "engine/choose_engine.h"
 #include "kernels/gemm.h"
+#include "kernels/instruction_set.h"
 #include "report/table.h"
 
 namespace eureka::cli {

@@ -1,6 +1,7 @@
 // eureka doctor: is this machine set up right?
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "engine/engine.h"
+#include "kernels/instruction_set.h"
 
 namespace eureka::cli {
 namespace {
@@ -56,15 +58,12 @@ Finding check_torch() {
 }
 
 Finding check_processor() {
-  const unsigned cores = std::thread::hardware_concurrency();
-#if defined(__x86_64__)
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-    return {Level::note, "processor", fmt::format("{} cores without AVX2: training will be slow", cores), ""};
-  return {Level::good, "processor",
-          fmt::format("{} cores, AVX2{}", cores, __builtin_cpu_supports("avx512f") ? ", AVX-512" : ""), ""};
-#else
-  return {Level::good, "processor", fmt::format("{} cores", cores), ""};
-#endif
+  const std::string text = fmt::format("{} cores, using {} of {}", std::thread::hardware_concurrency(),
+                                       instruction_set(), fmt::join(instruction_sets(), ", "));
+  if (!has_fused_multiply_add())
+    return {Level::note, "processor", text + ": slow, and the last digits of a run differ from other machines'",
+            "without fused multiply-add no run can have the bits of a processor that has it"};
+  return {Level::good, "processor", text, ""};
 }
 
 Finding check_environment() {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
+#include "kernels/instruction_set.h"
 
 namespace eureka::cli {
 namespace {
@@ -75,6 +76,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     throw usage_error(app, problem, argc, argv);
   }
+  choose_instruction_set_from_environment();
   return chosen();
 }
 

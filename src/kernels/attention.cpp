@@ -22,7 +22,7 @@ HWY_INLINE void query_key_products(std::size_t queries, std::size_t keys, std::s
                                    float* c, std::size_t c_stride, float* scratch) {
   if (queries < 3) return row_products(queries, keys, width, x, y, c, c_stride);
   const std::size_t stride = row_stride(keys);
-  transpose(y, keys, width, scratch, stride, kLanes);
+  transpose(y, keys, width, scratch, stride, kColumnUnit);
   product<Left::rows>({queries, keys, width}, x, MatrixB::plain(scratch, stride), StoreLogits{{c, c_stride}});
 }
 

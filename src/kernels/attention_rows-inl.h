@@ -9,35 +9,35 @@
 #include <cmath>
 
 #include "kernels/attention_rows.h"
-#include "kernels/math-inl.h"
+#include "kernels/vector8-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
 
 // Vectors of keys that all exist and are visible, and vectors of which some are not.
 struct ShowAll {
-  HWY_INLINE FloatVec or_zero(FloatVec x) const { return x; }
-  HWY_INLINE FloatVec or_else(FloatVec x, FloatVec) const { return x; }
+  HWY_INLINE Vec8 or_zero(Vec8 x) const { return x; }
+  HWY_INLINE Vec8 or_else(Vec8 x, Vec8) const { return x; }
 };
 struct ShowSome {
-  FloatMask shown;
-  HWY_INLINE FloatVec or_zero(FloatVec x) const { return hn::IfThenElseZero(shown, x); }
-  HWY_INLINE FloatVec or_else(FloatVec x, FloatVec otherwise) const { return hn::IfThenElse(shown, x, otherwise); }
+  Mask8 shown;
+  HWY_INLINE Vec8 or_zero(Vec8 x) const { return v8::IfThenElseZero(shown, x); }
+  HWY_INLINE Vec8 or_else(Vec8 x, Vec8 otherwise) const { return v8::IfThenElse(shown, x, otherwise); }
 };
 
 // action(key, show) for every vector of keys.
 template <class Action>
 HWY_INLINE void for_keys(const AttentionRow& row, const Action& action) {
-  const FloatTag d;
+  const Tag8 d;
   std::size_t key = 0;
   if (row.visible == nullptr) {
-    for (; key + kLanes <= row.keys; key += kLanes) action(key, ShowAll());
-    if (key < row.keys) action(key, ShowSome{hn::FirstN(d, row.keys - key)});
+    for (; key + kLanes8 <= row.keys; key += kLanes8) action(key, ShowAll());
+    if (key < row.keys) action(key, ShowSome{v8::FirstN(d, row.keys - key)});
     return;
   }
-  for (; key < row.keys; key += kLanes) {
-    const FloatMask visible = hn::Ne(hn::LoadU(d, row.visible + key), hn::Zero(d));
-    action(key, ShowSome{hn::And(hn::FirstN(d, row.keys - key), visible)});
+  for (; key < row.keys; key += kLanes8) {
+    const Mask8 visible = v8::Ne(v8::LoadU(d, row.visible + key), v8::Zero(d));
+    action(key, ShowSome{v8::And(v8::FirstN(d, row.keys - key), visible)});
   }
 }
 
@@ -51,71 +51,71 @@ HWY_INLINE float visible_keys(const AttentionRow& row) {
 // Rows of at most four vectors stay in registers.
 template <std::size_t kVectors>
 HWY_INLINE void short_softmax(const AttentionRow& row, float scale, float offset) {
-  const FloatTag d;
-  const FloatVec s = hn::Set(d, scale), o = hn::Set(d, offset);
-  const ShowSome last{hn::FirstN(d, row.keys - (kVectors - 1) * kLanes)};
-  FloatVec z[kVectors];
-  for (std::size_t i = 0; i < kVectors; ++i) z[i] = hn::Mul(hn::Sub(hn::LoadU(d, row.logits + i * kLanes), o), s);
-  z[kVectors - 1] = last.or_else(z[kVectors - 1], hn::Set(d, -1e30F));
-  FloatVec top = z[0];
-  for (std::size_t i = 1; i < kVectors; ++i) top = hn::Max(top, z[i]);
-  top = hn::MaxOfLanes(d, top);
-  for (std::size_t i = 0; i < kVectors; ++i) z[i] = exp_of(hn::Sub(z[i], top));
+  const Tag8 d;
+  const Vec8 s = v8::Set(d, scale), o = v8::Set(d, offset);
+  const ShowSome last{v8::FirstN(d, row.keys - (kVectors - 1) * kLanes8)};
+  Vec8 z[kVectors];
+  for (std::size_t i = 0; i < kVectors; ++i) z[i] = v8::Mul(v8::Sub(v8::LoadU(d, row.logits + i * kLanes8), o), s);
+  z[kVectors - 1] = last.or_else(z[kVectors - 1], v8::Set(d, -1e30F));
+  Vec8 top = z[0];
+  for (std::size_t i = 1; i < kVectors; ++i) top = v8::Max(top, z[i]);
+  top = v8::MaxOfLanes(d, top);
+  for (std::size_t i = 0; i < kVectors; ++i) z[i] = exp_of(v8::Sub(z[i], top));
   z[kVectors - 1] = last.or_zero(z[kVectors - 1]);
-  FloatVec sum = z[0];
-  for (std::size_t i = 1; i < kVectors; ++i) sum = hn::Add(sum, z[i]);
-  const FloatVec share = hn::Div(hn::Set(d, 1.0F), hn::SumOfLanes(d, sum));
-  for (std::size_t i = 0; i < kVectors; ++i) hn::StoreU(hn::Mul(z[i], share), d, row.weights + i * kLanes);
+  Vec8 sum = z[0];
+  for (std::size_t i = 1; i < kVectors; ++i) sum = v8::Add(sum, z[i]);
+  const Vec8 share = v8::Div(v8::Set(d, 1.0F), v8::SumOfLanes(d, sum));
+  for (std::size_t i = 0; i < kVectors; ++i) v8::StoreU(v8::Mul(z[i], share), d, row.weights + i * kLanes8);
 }
 
 // weights = softmax(scale * (logits - offset)) over the visible keys.
 HWY_INLINE void softmax_of(const AttentionRow& row, float scale, float offset) {
-  const FloatTag d;
+  const Tag8 d;
   if (row.visible == nullptr) {
-    if (row.keys <= kLanes) return short_softmax<1>(row, scale, offset);
-    if (row.keys <= 2 * kLanes) return short_softmax<2>(row, scale, offset);
-    if (row.keys <= 3 * kLanes) return short_softmax<3>(row, scale, offset);
-    if (row.keys <= 4 * kLanes) return short_softmax<4>(row, scale, offset);
+    if (row.keys <= kLanes8) return short_softmax<1>(row, scale, offset);
+    if (row.keys <= 2 * kLanes8) return short_softmax<2>(row, scale, offset);
+    if (row.keys <= 3 * kLanes8) return short_softmax<3>(row, scale, offset);
+    if (row.keys <= 4 * kLanes8) return short_softmax<4>(row, scale, offset);
   }
-  const FloatVec s = hn::Set(d, scale), o = hn::Set(d, offset), hidden = hn::Set(d, -1e30F);
-  FloatVec top = hidden;
+  const Vec8 s = v8::Set(d, scale), o = v8::Set(d, offset), hidden = v8::Set(d, -1e30F);
+  Vec8 top = hidden;
   for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-    top = hn::Max(top, show.or_else(hn::Mul(hn::Sub(hn::LoadU(d, row.logits + key), o), s), hidden));
+    top = v8::Max(top, show.or_else(v8::Mul(v8::Sub(v8::LoadU(d, row.logits + key), o), s), hidden));
   });
-  top = hn::MaxOfLanes(d, top);
-  FloatVec sum = hn::Zero(d);
+  top = v8::MaxOfLanes(d, top);
+  Vec8 sum = v8::Zero(d);
   for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-    const FloatVec z = hn::Mul(hn::Sub(hn::LoadU(d, row.logits + key), o), s);
-    const FloatVec e = show.or_zero(exp_of(hn::Sub(z, top)));
-    sum = hn::Add(sum, e);
-    hn::StoreU(e, d, row.weights + key);
+    const Vec8 z = v8::Mul(v8::Sub(v8::LoadU(d, row.logits + key), o), s);
+    const Vec8 e = show.or_zero(exp_of(v8::Sub(z, top)));
+    sum = v8::Add(sum, e);
+    v8::StoreU(e, d, row.weights + key);
   });
   const float total = sum_of(sum);
-  const FloatVec share = hn::Set(d, total > 0 ? 1.0F / total : 0.0F);
-  for (std::size_t key = 0; key < row.keys; key += kLanes)
-    hn::StoreU(hn::Mul(hn::LoadU(d, row.weights + key), share), d, row.weights + key);
+  const Vec8 share = v8::Set(d, total > 0 ? 1.0F / total : 0.0F);
+  for (std::size_t key = 0; key < row.keys; key += kLanes8)
+    v8::StoreU(v8::Mul(v8::LoadU(d, row.weights + key), share), d, row.weights + key);
 }
 
 // The way back through a softmax of scale * logits, in place. Weights are 0 where a key is hidden or does not exist.
 HWY_INLINE void softmax_gradient(const AttentionRow& row, float scale, float* g) {
-  const FloatTag d;
-  FloatVec sum = hn::Zero(d);
-  for (std::size_t key = 0; key < row.keys; key += kLanes)
-    sum = hn::MulAdd(hn::LoadU(d, row.weights + key), hn::LoadU(d, g + key), sum);
-  const FloatVec mean = hn::SumOfLanes(d, sum), s = hn::Set(d, scale);
-  for (std::size_t key = 0; key < row.keys; key += kLanes) {
-    const FloatVec w = hn::Mul(s, hn::LoadU(d, row.weights + key));
-    hn::StoreU(hn::Mul(w, hn::Sub(hn::LoadU(d, g + key), mean)), d, g + key);
+  const Tag8 d;
+  Vec8 sum = v8::Zero(d);
+  for (std::size_t key = 0; key < row.keys; key += kLanes8)
+    sum = v8::MulAdd(v8::LoadU(d, row.weights + key), v8::LoadU(d, g + key), sum);
+  const Vec8 mean = v8::SumOfLanes(d, sum), s = v8::Set(d, scale);
+  for (std::size_t key = 0; key < row.keys; key += kLanes8) {
+    const Vec8 w = v8::Mul(s, v8::LoadU(d, row.weights + key));
+    v8::StoreU(v8::Mul(w, v8::Sub(v8::LoadU(d, g + key), mean)), d, g + key);
   }
 }
 
 // Sum over keys of gradient * (logit - offset); gradients are 0 where there is no key.
 HWY_INLINE float along_logits(const AttentionRow& row, const float* g, float offset) {
-  const FloatTag d;
-  const FloatVec o = hn::Set(d, offset);
-  FloatVec sum = hn::Zero(d);
+  const Tag8 d;
+  const Vec8 o = v8::Set(d, offset);
+  Vec8 sum = v8::Zero(d);
   for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-    sum = hn::MulAdd(hn::LoadU(d, g + key), show.or_zero(hn::Sub(hn::LoadU(d, row.logits + key), o)), sum);
+    sum = v8::MulAdd(v8::LoadU(d, g + key), show.or_zero(v8::Sub(v8::LoadU(d, row.logits + key), o)), sum);
   });
   return sum_of(sum);
 }
@@ -137,17 +137,17 @@ struct NormSoftmaxRow {
   };
 
   static HWY_INLINE Spread spread(const RowRule& rule, const AttentionRow& row) {
-    const FloatTag d;
+    const Tag8 d;
     Spread result{};
     result.keys = visible_keys(row);
-    FloatVec sum = hn::Zero(d), square = hn::Zero(d);
+    Vec8 sum = v8::Zero(d), square = v8::Zero(d);
     for_keys(row, [&](std::size_t key, auto show)
-                      HWY_ATTR { sum = hn::Add(sum, show.or_zero(hn::LoadU(d, row.logits + key))); });
+                      HWY_ATTR { sum = v8::Add(sum, show.or_zero(v8::LoadU(d, row.logits + key))); });
     result.mean = sum_of(sum) / result.keys;
-    const FloatVec mean = hn::Set(d, result.mean);
+    const Vec8 mean = v8::Set(d, result.mean);
     for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-      const FloatVec c = show.or_zero(hn::Sub(hn::LoadU(d, row.logits + key), mean));
-      square = hn::MulAdd(c, c, square);
+      const Vec8 c = show.or_zero(v8::Sub(v8::LoadU(d, row.logits + key), mean));
+      square = v8::MulAdd(c, c, square);
     });
     const float variance = sum_of(square) / result.keys + rule.epsilon;
     result.deviation = rule.by_variance ? variance : __builtin_sqrtf(variance);
@@ -163,25 +163,25 @@ struct NormSoftmaxRow {
   }
 
   static HWY_INLINE float gradient(const RowRule& rule, const AttentionRow& row, float* g, bool) {
-    const FloatTag d;
+    const Tag8 d;
     const Spread s = spread(rule, row);
     softmax_gradient(row, row.multiple / s.divisor, g);
     const float by_multiple = along_logits(row, g, s.mean);
     if (s.bounded) return by_multiple;
     if (s.keys == 2 && !rule.by_variance) {
       // Two keys always end at plus and minus one: both parts below cancel but for this share.
-      const FloatVec left = hn::Set(d, rule.epsilon / (s.deviation * s.deviation));
-      for (std::size_t key = 0; key < row.keys; key += kLanes)
-        hn::StoreU(hn::Mul(left, hn::LoadU(d, g + key)), d, g + key);
+      const Vec8 left = v8::Set(d, rule.epsilon / (s.deviation * s.deviation));
+      for (std::size_t key = 0; key < row.keys; key += kLanes8)
+        v8::StoreU(v8::Mul(left, v8::LoadU(d, g + key)), d, g + key);
       return by_multiple;
     }
     // Through the divisor; its own gradient has mean zero, as the softmax part has.
     const float by_divisor = -by_multiple / s.divisor;
     const float by_variance = rule.by_variance ? by_divisor : by_divisor / (2 * s.deviation);
-    const FloatVec slope = hn::Set(d, 2 * by_variance / s.keys), centre = hn::Set(d, s.mean);
+    const Vec8 slope = v8::Set(d, 2 * by_variance / s.keys), centre = v8::Set(d, s.mean);
     for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-      const FloatVec c = show.or_zero(hn::Sub(hn::LoadU(d, row.logits + key), centre));
-      hn::StoreU(hn::MulAdd(slope, c, hn::LoadU(d, g + key)), d, g + key);
+      const Vec8 c = show.or_zero(v8::Sub(v8::LoadU(d, row.logits + key), centre));
+      v8::StoreU(v8::MulAdd(slope, c, v8::LoadU(d, g + key)), d, g + key);
     });
     return by_multiple;
   }
@@ -189,21 +189,21 @@ struct NormSoftmaxRow {
 
 struct SigmoidRow {
   static HWY_INLINE void weights(const RowRule& rule, const AttentionRow& row) {
-    const FloatTag d;
-    const FloatVec scale = hn::Set(d, -row.multiple * rule.inverse_root_width);
-    const FloatVec shift = hn::Set(d, rule.log_keys_bias ? std::log(visible_keys(row)) : 0.0F);
-    const FloatVec one = hn::Set(d, 1.0F);
+    const Tag8 d;
+    const Vec8 scale = v8::Set(d, -row.multiple * rule.inverse_root_width);
+    const Vec8 shift = v8::Set(d, rule.log_keys_bias ? std::log(visible_keys(row)) : 0.0F);
+    const Vec8 one = v8::Set(d, 1.0F);
     for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-      const FloatVec e = exp_of(hn::MulAdd(hn::LoadU(d, row.logits + key), scale, shift));
-      hn::StoreU(show.or_zero(hn::Div(one, hn::Add(one, e))), d, row.weights + key);
+      const Vec8 e = exp_of(v8::MulAdd(v8::LoadU(d, row.logits + key), scale, shift));
+      v8::StoreU(show.or_zero(v8::Div(one, v8::Add(one, e))), d, row.weights + key);
     });
   }
   static HWY_INLINE float gradient(const RowRule& rule, const AttentionRow& row, float* g, bool learned) {
-    const FloatTag d;
-    const FloatVec scale = hn::Set(d, row.multiple * rule.inverse_root_width);
-    for (std::size_t key = 0; key < row.keys; key += kLanes) {
-      const FloatVec w = hn::LoadU(d, row.weights + key);
-      hn::StoreU(hn::Mul(hn::Mul(scale, hn::LoadU(d, g + key)), hn::NegMulAdd(w, w, w)), d, g + key);
+    const Tag8 d;
+    const Vec8 scale = v8::Set(d, row.multiple * rule.inverse_root_width);
+    for (std::size_t key = 0; key < row.keys; key += kLanes8) {
+      const Vec8 w = v8::LoadU(d, row.weights + key);
+      v8::StoreU(v8::Mul(v8::Mul(scale, v8::LoadU(d, g + key)), v8::NegMulAdd(w, w, w)), d, g + key);
     }
     return learned ? along_logits(row, g, 0) : 0.0F;
   }
@@ -215,10 +215,10 @@ struct LinearRow {
     return rule.mean ? plain / visible_keys(row) : plain;
   }
   static HWY_INLINE void times_scale(const RowRule& rule, const AttentionRow& row, const float* from, float* to) {
-    const FloatTag d;
-    const FloatVec s = hn::Set(d, scale(rule, row));
+    const Tag8 d;
+    const Vec8 s = v8::Set(d, scale(rule, row));
     for_keys(row, [&](std::size_t key, auto show)
-                      HWY_ATTR { hn::StoreU(show.or_zero(hn::Mul(s, hn::LoadU(d, from + key))), d, to + key); });
+                      HWY_ATTR { v8::StoreU(show.or_zero(v8::Mul(s, v8::LoadU(d, from + key))), d, to + key); });
   }
   static HWY_INLINE void weights(const RowRule& rule, const AttentionRow& row) {
     times_scale(rule, row, row.logits, row.weights);
@@ -232,20 +232,20 @@ struct LinearRow {
 // A further key of logit 0, whose weight is dropped, takes part in the sum.
 struct SoftmaxOneRow {
   static HWY_INLINE void weights(const RowRule& rule, const AttentionRow& row) {
-    const FloatTag d;
-    const FloatVec scale = hn::Set(d, row.multiple * rule.inverse_root_width);
-    FloatVec top = hn::Zero(d), sum = hn::Zero(d);
+    const Tag8 d;
+    const Vec8 scale = v8::Set(d, row.multiple * rule.inverse_root_width);
+    Vec8 top = v8::Zero(d), sum = v8::Zero(d);
     for_keys(row, [&](std::size_t key, auto show)
-                      HWY_ATTR { top = hn::Max(top, show.or_zero(hn::Mul(hn::LoadU(d, row.logits + key), scale))); });
-    top = hn::MaxOfLanes(d, top);
+                      HWY_ATTR { top = v8::Max(top, show.or_zero(v8::Mul(v8::LoadU(d, row.logits + key), scale))); });
+    top = v8::MaxOfLanes(d, top);
     for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-      const FloatVec e = show.or_zero(exp_of(hn::Sub(hn::Mul(hn::LoadU(d, row.logits + key), scale), top)));
-      sum = hn::Add(sum, e);
-      hn::StoreU(e, d, row.weights + key);
+      const Vec8 e = show.or_zero(exp_of(v8::Sub(v8::Mul(v8::LoadU(d, row.logits + key), scale), top)));
+      sum = v8::Add(sum, e);
+      v8::StoreU(e, d, row.weights + key);
     });
-    const FloatVec share = hn::Div(hn::Set(d, 1.0F), hn::Add(hn::SumOfLanes(d, sum), exp_of(hn::Neg(top))));
-    for (std::size_t key = 0; key < row.keys; key += kLanes)
-      hn::StoreU(hn::Mul(hn::LoadU(d, row.weights + key), share), d, row.weights + key);
+    const Vec8 share = v8::Div(v8::Set(d, 1.0F), v8::Add(v8::SumOfLanes(d, sum), exp_of(v8::Neg(top))));
+    for (std::size_t key = 0; key < row.keys; key += kLanes8)
+      v8::StoreU(v8::Mul(v8::LoadU(d, row.weights + key), share), d, row.weights + key);
   }
   static HWY_INLINE float gradient(const RowRule& rule, const AttentionRow& row, float* g, bool learned) {
     return SoftmaxRow::gradient(rule, row, g, learned);
@@ -267,51 +267,51 @@ struct ScalableSoftmaxRow {
 // one.
 struct Entmax15Row {
   static HWY_INLINE void weights(const RowRule& rule, const AttentionRow& row) {
-    const FloatTag d;
-    const FloatVec half = hn::Set(d, row.multiple * rule.inverse_root_width / 2), hidden = hn::Set(d, -1e30F);
-    const FloatVec zero = hn::Zero(d);
-    FloatVec top = hidden;
+    const Tag8 d;
+    const Vec8 half = v8::Set(d, row.multiple * rule.inverse_root_width / 2), hidden = v8::Set(d, -1e30F);
+    const Vec8 zero = v8::Zero(d);
+    Vec8 top = hidden;
     for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-      top = hn::Max(top, show.or_else(hn::Mul(hn::LoadU(d, row.logits + key), half), hidden));
+      top = v8::Max(top, show.or_else(v8::Mul(v8::LoadU(d, row.logits + key), half), hidden));
     });
-    top = hn::MaxOfLanes(d, top);
+    top = v8::MaxOfLanes(d, top);
     // Newton from below the root of a convex, falling function: every step stays below, and few are needed.
     constexpr int kMostSteps = 20;
     float tau = -1;
     for (int step = 0; step < kMostSteps; ++step) {
-      const FloatVec threshold = hn::Set(d, tau);
-      FloatVec sum = zero, square = zero;
+      const Vec8 threshold = v8::Set(d, tau);
+      Vec8 sum = zero, square = zero;
       for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-        const FloatVec h = hn::Sub(hn::Mul(hn::LoadU(d, row.logits + key), half), top);
-        const FloatVec above = show.or_zero(hn::Max(hn::Sub(h, threshold), zero));
-        sum = hn::Add(sum, above);
-        square = hn::MulAdd(above, above, square);
+        const Vec8 h = v8::Sub(v8::Mul(v8::LoadU(d, row.logits + key), half), top);
+        const Vec8 above = show.or_zero(v8::Max(v8::Sub(h, threshold), zero));
+        sum = v8::Add(sum, above);
+        square = v8::MulAdd(above, above, square);
       });
       const float slope = 2 * sum_of(sum), excess = sum_of(square) - 1;
       if (slope == 0 || excess < 1e-7F) break;
       tau += excess / slope;
     }
-    const FloatVec threshold = hn::Set(d, tau);
+    const Vec8 threshold = v8::Set(d, tau);
     for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-      const FloatVec h = hn::Sub(hn::Mul(hn::LoadU(d, row.logits + key), half), top);
-      const FloatVec above = show.or_zero(hn::Max(hn::Sub(h, threshold), zero));
-      hn::StoreU(hn::Mul(above, above), d, row.weights + key);
+      const Vec8 h = v8::Sub(v8::Mul(v8::LoadU(d, row.logits + key), half), top);
+      const Vec8 above = show.or_zero(v8::Max(v8::Sub(h, threshold), zero));
+      v8::StoreU(v8::Mul(above, above), d, row.weights + key);
     });
   }
   static HWY_INLINE float gradient(const RowRule& rule, const AttentionRow& row, float* g, bool learned) {
-    const FloatTag d;
-    FloatVec total = hn::Zero(d), along = hn::Zero(d);
-    for (std::size_t key = 0; key < row.keys; key += kLanes) {
-      const FloatVec root = hn::Sqrt(hn::LoadU(d, row.weights + key));
-      total = hn::Add(total, root);
-      along = hn::MulAdd(root, hn::LoadU(d, g + key), along);
+    const Tag8 d;
+    Vec8 total = v8::Zero(d), along = v8::Zero(d);
+    for (std::size_t key = 0; key < row.keys; key += kLanes8) {
+      const Vec8 root = v8::Sqrt(v8::LoadU(d, row.weights + key));
+      total = v8::Add(total, root);
+      along = v8::MulAdd(root, v8::LoadU(d, g + key), along);
     }
     const float sum = sum_of(total);
-    const FloatVec mean = hn::Set(d, sum > 0 ? sum_of(along) / sum : 0.0F);
-    const FloatVec scale = hn::Set(d, row.multiple * rule.inverse_root_width);
-    for (std::size_t key = 0; key < row.keys; key += kLanes) {
-      const FloatVec root = hn::Sqrt(hn::LoadU(d, row.weights + key));
-      hn::StoreU(hn::Mul(hn::Mul(scale, root), hn::Sub(hn::LoadU(d, g + key), mean)), d, g + key);
+    const Vec8 mean = v8::Set(d, sum > 0 ? sum_of(along) / sum : 0.0F);
+    const Vec8 scale = v8::Set(d, row.multiple * rule.inverse_root_width);
+    for (std::size_t key = 0; key < row.keys; key += kLanes8) {
+      const Vec8 root = v8::Sqrt(v8::LoadU(d, row.weights + key));
+      v8::StoreU(v8::Mul(v8::Mul(scale, root), v8::Sub(v8::LoadU(d, g + key), mean)), d, g + key);
     }
     return learned ? along_logits(row, g, 0) : 0.0F;
   }

@@ -8,7 +8,7 @@
 #define HWY_TARGET_INCLUDE "kernels/attention_statistics.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.
-#include "kernels/math-inl.h"
+#include "kernels/vector8-inl.h"
 
 // What one pass over a row gathers. Sums of the others, all but one largest weight, are in units of the second largest.
 #ifndef EUREKA_KERNELS_ROW_SUMS_
@@ -31,51 +31,26 @@ namespace {
 constexpr float kSmallestFloat = 1.4e-45F;
 constexpr float kHidden = -1e30F;  // below every logarithm
 
-HWY_INLINE float min_of(FloatVec x) { return hn::GetLane(hn::MinOfLanes(FloatTag(), x)); }
-
-// ln(x) for x > 0, denormal ones included, to about two units in the last place.
-HWY_INLINE FloatVec log_of(FloatVec x) {
-  const FloatTag d;
-  const hn::RebindToSigned<FloatTag> di;
-  const FloatMask tiny = hn::Lt(x, hn::Set(d, 1.17549435e-38F));
-  x = hn::IfThenElse(tiny, hn::Mul(x, hn::Set(d, 33554432.0F)), x);  // 2^25
-  // Subtracting the bits of sqrt(1/2) makes the exponent round so that the mantissa lies between sqrt(1/2) and sqrt(2).
-  const auto bits = hn::Sub(hn::BitCast(di, x), hn::Set(di, 0x3f3504f3));
-  const auto exponent = hn::ShiftRight<23>(bits);
-  const FloatVec mantissa = hn::BitCast(d, hn::Sub(hn::BitCast(di, x), hn::ShiftLeft<23>(exponent)));
-  const FloatVec e = hn::Sub(hn::ConvertTo(d, exponent), hn::IfThenElseZero(tiny, hn::Set(d, 25.0F)));
-  // ln m = 2 atanh(s), s = (m - 1)/(m + 1), |s| < 0.172: five terms of the series.
-  const FloatVec one = hn::Set(d, 1.0F);
-  const FloatVec s = hn::Div(hn::Sub(mantissa, one), hn::Add(mantissa, one));
-  const FloatVec s2 = hn::Mul(s, s);
-  FloatVec p = hn::Set(d, 2.0F / 9.0F);
-  p = hn::MulAdd(p, s2, hn::Set(d, 2.0F / 7.0F));
-  p = hn::MulAdd(p, s2, hn::Set(d, 2.0F / 5.0F));
-  p = hn::MulAdd(p, s2, hn::Set(d, 2.0F / 3.0F));
-  const FloatVec ln_m = hn::MulAdd(hn::Mul(p, s2), s, hn::Add(s, s));
-  return hn::MulAdd(e, hn::Set(d, 0.693359375F), hn::MulAdd(e, hn::Set(d, -2.12194440e-4F), ln_m));
-}
-
 // One vector of a row: the keys that count, their weights (0 elsewhere) and logarithms (kHidden elsewhere).
 struct KeyVector {
-  FloatMask counts;
-  FloatVec weights, logs;
+  Mask8 counts;
+  Vec8 weights, logs;
 };
 
 // Loads what is left of an array, without reading past its end.
-HWY_INLINE FloatVec load_some(const float* values, std::size_t left) {
-  const FloatTag d;
-  if (left >= kLanes) return hn::LoadU(d, values);
-  HWY_ALIGN float copy[kLanes] = {};
+HWY_INLINE Vec8 load_some(const float* values, std::size_t left) {
+  const Tag8 d;
+  if (left >= kLanes8) return v8::LoadU(d, values);
+  HWY_ALIGN float copy[kLanes8] = {};
   for (std::size_t i = 0; i < left; ++i) copy[i] = values[i];
-  return hn::Load(d, copy);
+  return v8::LoadU(d, copy);
 }
 
-HWY_INLINE FloatMask counting(const StatisticsRow& row, std::size_t key) {
-  const FloatTag d;
-  const FloatMask exist = hn::FirstN(d, row.keys - key);
+HWY_INLINE Mask8 counting(const StatisticsRow& row, std::size_t key) {
+  const Tag8 d;
+  const Mask8 exist = v8::FirstN(d, row.keys - key);
   if (row.visible == nullptr) return exist;
-  return hn::And(exist, hn::Ne(load_some(row.visible + key, row.keys - key), hn::Zero(d)));
+  return v8::And(exist, v8::Ne(load_some(row.visible + key, row.keys - key), v8::Zero(d)));
 }
 
 struct Tops {
@@ -83,58 +58,58 @@ struct Tops {
 };
 
 HWY_INLINE Tops tops_of(const StatisticsRow& row) {
-  const FloatTag d;
-  const FloatVec scale = hn::Set(d, row.scale);
-  FloatVec weight = hn::Zero(d), logit = hn::Set(d, kHidden);
-  for (std::size_t key = 0; key < row.keys; key += kLanes) {
-    const FloatMask counts = counting(row, key);
-    weight = hn::Max(weight, hn::IfThenElseZero(counts, load_some(row.weights + key, row.keys - key)));
+  const Tag8 d;
+  const Vec8 scale = v8::Set(d, row.scale);
+  Vec8 weight = v8::Zero(d), logit = v8::Set(d, kHidden);
+  for (std::size_t key = 0; key < row.keys; key += kLanes8) {
+    const Mask8 counts = counting(row, key);
+    weight = v8::Max(weight, v8::IfThenElseZero(counts, load_some(row.weights + key, row.keys - key)));
     if (row.logits == nullptr) continue;
-    const FloatVec z = hn::Mul(scale, load_some(row.logits + key, row.keys - key));
-    logit = hn::Max(logit, hn::IfThenElse(counts, z, hn::Set(d, kHidden)));
+    const Vec8 z = v8::Mul(scale, load_some(row.logits + key, row.keys - key));
+    logit = v8::Max(logit, v8::IfThenElse(counts, z, v8::Set(d, kHidden)));
   }
   return {max_of(weight), max_of(logit)};
 }
 
 // Logarithms of the weights: from the logits where they are given, else of weights held above zero.
-HWY_INLINE KeyVector key_vector(const StatisticsRow& row, std::size_t key, const Tops& tops, FloatVec log_top) {
-  const FloatTag d;
+HWY_INLINE KeyVector key_vector(const StatisticsRow& row, std::size_t key, const Tops& tops, Vec8 log_top) {
+  const Tag8 d;
   KeyVector v{counting(row, key), {}, {}};
-  v.weights = hn::IfThenElseZero(v.counts, load_some(row.weights + key, row.keys - key));
-  FloatVec logs;
+  v.weights = v8::IfThenElseZero(v.counts, load_some(row.weights + key, row.keys - key));
+  Vec8 logs;
   if (row.logits != nullptr) {
-    const FloatVec z = hn::Mul(hn::Set(d, row.scale), load_some(row.logits + key, row.keys - key));
-    logs = hn::Add(hn::Sub(z, hn::Set(d, tops.logit)), log_top);
+    const Vec8 z = v8::Mul(v8::Set(d, row.scale), load_some(row.logits + key, row.keys - key));
+    logs = v8::Add(v8::Sub(z, v8::Set(d, tops.logit)), log_top);
   } else {
-    logs = log_of(hn::Max(v.weights, hn::Set(d, kSmallestFloat)));
+    logs = log_of(v8::Max(v.weights, v8::Set(d, kSmallestFloat)));
   }
-  v.logs = hn::IfThenElse(v.counts, logs, hn::Set(d, kHidden));
+  v.logs = v8::IfThenElse(v.counts, logs, v8::Set(d, kHidden));
   return v;
 }
 
 RowSums sums_now(const StatisticsRow& row, float threshold) {
-  const FloatTag d;
-  const FloatVec zero = hn::Zero(d), one = hn::Set(d, 1.0F), hidden = hn::Set(d, kHidden);
+  const Tag8 d;
+  const Vec8 zero = v8::Zero(d), one = v8::Set(d, 1.0F), hidden = v8::Set(d, kHidden);
   const Tops tops = tops_of(row);
-  const FloatVec log_top = log_of(hn::Max(hn::Set(d, tops.weight), hn::Set(d, kSmallestFloat)));
-  const FloatVec top_weight = hn::Set(d, tops.weight);
+  const Vec8 log_top = log_of(v8::Max(v8::Set(d, tops.weight), v8::Set(d, kSmallestFloat)));
+  const Vec8 top_weight = v8::Set(d, tops.weight);
   const bool by_logits = row.logits != nullptr;
 
-  FloatVec keys = zero, active = zero, ties = zero, smallest = zero, logs = zero, entropy = zero;
-  FloatVec runner_up = hidden, second_weight = zero;
-  FloatMask lost = hn::FirstN(d, 0);
-  for (std::size_t key = 0; key < row.keys; key += kLanes) {
+  Vec8 keys = zero, active = zero, ties = zero, smallest = zero, logs = zero, entropy = zero;
+  Vec8 runner_up = hidden, second_weight = zero;
+  Mask8 lost = v8::FirstN(d, 0);
+  for (std::size_t key = 0; key < row.keys; key += kLanes8) {
     const KeyVector v = key_vector(row, key, tops, log_top);
-    const FloatMask is_top = by_logits ? hn::Ge(v.logs, log_top) : hn::And(v.counts, hn::Ge(v.weights, top_weight));
-    keys = hn::Add(keys, hn::IfThenElseZero(v.counts, one));
-    active = hn::Add(active, hn::IfThenElseZero(hn::Gt(v.weights, hn::Set(d, threshold)), one));
-    ties = hn::Add(ties, hn::IfThenElseZero(is_top, one));
-    runner_up = hn::Max(runner_up, hn::IfThenElse(is_top, hidden, v.logs));
-    second_weight = hn::Max(second_weight, hn::IfThenZeroElse(is_top, v.weights));
-    smallest = hn::Min(smallest, hn::IfThenElseZero(v.counts, v.logs));
-    logs = hn::Add(logs, hn::IfThenElseZero(v.counts, v.logs));
-    entropy = hn::MulAdd(v.weights, hn::IfThenElseZero(v.counts, v.logs), entropy);
-    lost = hn::Or(lost, hn::And(v.counts, hn::Eq(v.weights, zero)));
+    const Mask8 is_top = by_logits ? v8::Ge(v.logs, log_top) : v8::And(v.counts, v8::Ge(v.weights, top_weight));
+    keys = v8::Add(keys, v8::IfThenElseZero(v.counts, one));
+    active = v8::Add(active, v8::IfThenElseZero(v8::Gt(v.weights, v8::Set(d, threshold)), one));
+    ties = v8::Add(ties, v8::IfThenElseZero(is_top, one));
+    runner_up = v8::Max(runner_up, v8::IfThenElse(is_top, hidden, v.logs));
+    second_weight = v8::Max(second_weight, v8::IfThenZeroElse(is_top, v.weights));
+    smallest = v8::Min(smallest, v8::IfThenElseZero(v.counts, v.logs));
+    logs = v8::Add(logs, v8::IfThenElseZero(v.counts, v.logs));
+    entropy = v8::MulAdd(v.weights, v8::IfThenElseZero(v.counts, v.logs), entropy);
+    lost = v8::Or(lost, v8::And(v.counts, v8::Eq(v.weights, zero)));
   }
   RowSums sums;
   sums.keys = sum_of(keys);
@@ -143,31 +118,31 @@ RowSums sums_now(const StatisticsRow& row, float threshold) {
   sums.log_smallest = min_of(smallest);
   sums.log_sum = sum_of(logs);
   sums.minus_entropy = sum_of(entropy);
-  sums.underflowed = !by_logits && !hn::AllFalse(d, lost);
+  sums.underflowed = !by_logits && !v8::AllFalse(d, lost);
   const float tied = sum_of(ties);
-  sums.log_second = tied > 1 ? hn::GetLane(log_top) : max_of(runner_up);
+  sums.log_second = tied > 1 ? v8::GetLane(log_top) : max_of(runner_up);
 
-  FloatVec first = zero, second = zero, third = zero, fourth = zero;
-  const FloatVec log_second = hn::Set(d, sums.log_second), floor = hn::Set(d, kSmallestFloat);
+  Vec8 first = zero, second = zero, third = zero, fourth = zero;
+  const Vec8 log_second = v8::Set(d, sums.log_second), floor = v8::Set(d, kSmallestFloat);
   // Times 2^60 first: the inverse of a denormal weight would overflow.
-  const FloatVec lift = hn::Set(d, 1.152921504606846976e18F);
+  const Vec8 lift = v8::Set(d, 1.152921504606846976e18F);
   const float unit = tied > 1 ? tops.weight : max_of(second_weight);
-  const FloatVec inverse = hn::Div(one, hn::Mul(hn::Max(hn::Set(d, unit), floor), lift));
-  for (std::size_t key = 0; key < row.keys; key += kLanes) {
-    FloatVec x;
+  const Vec8 inverse = v8::Div(one, v8::Mul(v8::Max(v8::Set(d, unit), floor), lift));
+  for (std::size_t key = 0; key < row.keys; key += kLanes8) {
+    Vec8 x;
     if (by_logits) {
       const KeyVector v = key_vector(row, key, tops, log_top);
-      x = hn::IfThenElseZero(hn::And(v.counts, hn::Lt(v.logs, log_top)), exp_of(hn::Sub(v.logs, log_second)));
+      x = v8::IfThenElseZero(v8::And(v.counts, v8::Lt(v.logs, log_top)), exp_of(v8::Sub(v.logs, log_second)));
     } else {
-      const FloatVec w = hn::Max(load_some(row.weights + key, row.keys - key), floor);
-      const FloatMask other = hn::And(counting(row, key), hn::Lt(w, top_weight));
-      x = hn::IfThenElseZero(other, hn::Mul(hn::Mul(w, lift), inverse));
+      const Vec8 w = v8::Max(load_some(row.weights + key, row.keys - key), floor);
+      const Mask8 other = v8::And(counting(row, key), v8::Lt(w, top_weight));
+      x = v8::IfThenElseZero(other, v8::Mul(v8::Mul(w, lift), inverse));
     }
-    const FloatVec x2 = hn::Mul(x, x);
-    first = hn::Add(first, x);
-    second = hn::Add(second, x2);
-    third = hn::MulAdd(x2, x, third);
-    fourth = hn::MulAdd(x2, x2, fourth);
+    const Vec8 x2 = v8::Mul(x, x);
+    first = v8::Add(first, x);
+    second = v8::Add(second, x2);
+    third = v8::MulAdd(x2, x, third);
+    fourth = v8::MulAdd(x2, x2, fourth);
   }
   // Of several equal largest weights one is split off; the rest are others, each one unit.
   const float more = tied > 1 ? tied - 1 : 0;

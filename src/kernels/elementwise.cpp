@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "kernels/elementwise.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.
-#include "kernels/math-inl.h"
+#include "kernels/vector8-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
@@ -53,36 +53,36 @@ void multiply_matrices(std::size_t rows, std::size_t columns, const float* a, st
 }
 
 double sum_parts_now(float* const* parts, std::size_t count, std::size_t begin, std::size_t end) {
-  const FloatTag d;
-  FloatVec square = hn::Zero(d);
-  for (std::size_t i = begin; i < end; i += kLanes) {
+  const Tag8 d;
+  Vec8 square = v8::Zero(d);
+  for (std::size_t i = begin; i < end; i += kLanes8) {
     for (std::size_t step = 1; step < count; step *= 2) {
       for (std::size_t p = 0; p + step < count; p += 2 * step) {
-        hn::StoreU(hn::Add(hn::LoadU(d, parts[p] + i), hn::LoadU(d, parts[p + step] + i)), d, parts[p] + i);
-        hn::StoreU(hn::Zero(d), d, parts[p + step] + i);
+        v8::StoreU(v8::Add(v8::LoadU(d, parts[p] + i), v8::LoadU(d, parts[p + step] + i)), d, parts[p] + i);
+        v8::StoreU(v8::Zero(d), d, parts[p + step] + i);
       }
     }
-    const FloatVec x = hn::LoadU(d, parts[0] + i);
-    square = hn::MulAdd(x, x, square);
+    const Vec8 x = v8::LoadU(d, parts[0] + i);
+    square = v8::MulAdd(x, x, square);
   }
   return static_cast<double>(sum_of(square));
 }
 
 AnswerLoss cross_entropy_now(const float* logits, std::size_t classes, std::size_t padded, std::int64_t label,
                              double smoothing, double weight, float* d_logits) {
-  const FloatTag d;
+  const Tag8 d;
   std::size_t best = 0;
   double logit_sum = 0;
   for (std::size_t c = 0; c < classes; ++c) {
     if (logits[c] > logits[best]) best = c;
     logit_sum += static_cast<double>(logits[c]);
   }
-  const FloatVec top = hn::Set(d, logits[best]);
+  const Vec8 top = v8::Set(d, logits[best]);
   double total = 0;
-  for (std::size_t c = 0; c < classes; c += kLanes) {
-    const FloatMask valid = hn::FirstN(d, classes - c);
-    const FloatVec e = hn::IfThenElseZero(valid, exp_of(hn::Sub(hn::LoadU(d, logits + c), top)));
-    hn::StoreU(e, d, d_logits + c);
+  for (std::size_t c = 0; c < classes; c += kLanes8) {
+    const Mask8 valid = v8::FirstN(d, classes - c);
+    const Vec8 e = v8::IfThenElseZero(valid, exp_of(v8::Sub(v8::LoadU(d, logits + c), top)));
+    v8::StoreU(e, d, d_logits + c);
     total += static_cast<double>(sum_of(e));
   }
   const double log_total = std::log(total) + static_cast<double>(logits[best]);

@@ -13,6 +13,7 @@
 #include "kernels/gemm.h"
 #include "kernels/math-inl.h"
 #include "kernels/tile_avx2-inl.h"
+#include "kernels/vector8-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
@@ -53,7 +54,7 @@ struct StoreExactly {
     float* to = c + row * ldc + column;
     if (column + kLanes <= columns)
       hn::StoreU(x, d, to);
-    else
+    else if (column < columns)
       hn::BlendedStore(x, hn::FirstN(d, columns - column), d, to);
   }
 };
@@ -317,8 +318,11 @@ HWY_INLINE void tile_column(std::size_t first, std::size_t last, std::size_t dep
   });
 }
 
-// finish(A B) over all tiles; A is rows x depth, or depth x rows unless given by rows; B is depth x columns. Columns
-// are rounded up to whole vectors: B, and what `finish` writes to, have that room.
+// Columns of a product are rounded up to whole vectors, and to eight, so that rows read in eights hold nothing old.
+inline constexpr std::size_t kColumnUnit = HWY_MAX(kLanes, kLanes8);
+
+// finish(A B) over all tiles; A is rows x depth, or depth x rows unless given by rows; B is depth x columns. B, and
+// what `finish` writes to, have room for whole units of columns.
 template <Left kLeft, class Finish>
 HWY_NOINLINE void product(ProductSize size, MatrixA a, MatrixB b, const Finish& finish) {
   // So many rows of A stay in the second-level cache while all columns of B pass; all blocks are about as high.
@@ -326,6 +330,7 @@ HWY_NOINLINE void product(ProductSize size, MatrixA a, MatrixB b, const Finish& 
   const std::size_t limit = kLeft == Left::packed ? kPackedBlockRows
                             : kLeft == Left::rows ? HWY_MAX(kBlockRows, kFloatsAtOnce / size.depth)
                                                   : kBlockRows;
+  const std::size_t columns = round_up(size.columns, kColumnUnit);
   const std::size_t blocks = (size.rows + limit - 1) / limit;
   const std::size_t rows_at_once = round_up((size.rows + blocks - 1) / blocks, kTileRows);
   // A small B is near already, and a panel too deep for the first-level cache is fetched anew for every tile.
@@ -337,10 +342,10 @@ HWY_NOINLINE void product(ProductSize size, MatrixA a, MatrixB b, const Finish& 
     const std::size_t last = HWY_MIN(size.rows, first + rows_at_once);
     if (kLeft == Left::packed) pack_tiles(first, last, size.depth, a, packed);
     const MatrixA left = kLeft == Left::packed ? MatrixA{packed, 0} : a;
-    for (std::size_t column = 0; column < size.columns; column += 2 * kLanes) {
+    for (std::size_t column = 0; column < columns; column += 2 * kLanes) {
       const std::size_t behind = column + 2 * kLanes;
-      const NextColumns next{b.column(behind), b.stride, behind < size.columns ? size.depth : 0, rows_of_b_per_tile};
-      const bool two = column + kLanes < size.columns;
+      const NextColumns next{b.column(behind), b.stride, behind < columns ? size.depth : 0, rows_of_b_per_tile};
+      const bool two = column + kLanes < columns;
       const ColumnPair pair{b.column(column), b.stride,
                             two ? static_cast<std::size_t>(b.column(column + kLanes) - b.column(column)) : 0};
       if (two)
@@ -355,26 +360,26 @@ HWY_NOINLINE void product(ProductSize size, MatrixA a, MatrixB b, const Finish& 
 // to whole vectors behind the end of a row.
 HWY_INLINE void row_products(std::size_t a_rows, std::size_t b_rows, std::size_t depth, MatrixA a, MatrixA b, float* c,
                              std::size_t ldc) {
-  const FloatTag d;
-  const std::size_t whole = depth / kLanes * kLanes;
-  const FloatMask rest = hn::FirstN(d, depth - whole);
+  const Tag8 d;
+  const std::size_t whole = depth / kLanes8 * kLanes8;
+  const Mask8 rest = v8::FirstN(d, depth - whole);
   for (std::size_t j = 0; j < b_rows; ++j) {
     const float* y = b.data + j * b.stride;
-    const FloatVec y_rest = whole < depth ? hn::IfThenElseZero(rest, hn::LoadU(d, y + whole)) : hn::Zero(d);
+    const Vec8 y_rest = whole < depth ? v8::IfThenElseZero(rest, v8::LoadU(d, y + whole)) : v8::Zero(d);
     std::size_t i = 0;
     for (; i + 4 <= a_rows; i += 4) {
       const float* x0 = a.data + i * a.stride;
       const float* x1 = x0 + a.stride;
       const float* x2 = x1 + a.stride;
       const float* x3 = x2 + a.stride;
-      FloatVec s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
-      const auto add = [&](FloatVec yk, std::size_t k) HWY_ATTR {
-        s0 = hn::MulAdd(hn::LoadU(d, x0 + k), yk, s0);
-        s1 = hn::MulAdd(hn::LoadU(d, x1 + k), yk, s1);
-        s2 = hn::MulAdd(hn::LoadU(d, x2 + k), yk, s2);
-        s3 = hn::MulAdd(hn::LoadU(d, x3 + k), yk, s3);
+      Vec8 s0 = v8::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+      const auto add = [&](Vec8 yk, std::size_t k) HWY_ATTR {
+        s0 = v8::MulAdd(v8::LoadU(d, x0 + k), yk, s0);
+        s1 = v8::MulAdd(v8::LoadU(d, x1 + k), yk, s1);
+        s2 = v8::MulAdd(v8::LoadU(d, x2 + k), yk, s2);
+        s3 = v8::MulAdd(v8::LoadU(d, x3 + k), yk, s3);
       };
-      for (std::size_t k = 0; k < whole; k += kLanes) add(hn::LoadU(d, y + k), k);
+      for (std::size_t k = 0; k < whole; k += kLanes8) add(v8::LoadU(d, y + k), k);
       if (whole < depth) add(y_rest, whole);
       c[i * ldc + j] = sum_of(s0);
       c[(i + 1) * ldc + j] = sum_of(s1);
@@ -383,9 +388,9 @@ HWY_INLINE void row_products(std::size_t a_rows, std::size_t b_rows, std::size_t
     }
     for (; i < a_rows; ++i) {
       const float* x = a.data + i * a.stride;
-      FloatVec s = hn::Zero(d);
-      for (std::size_t k = 0; k < whole; k += kLanes) s = hn::MulAdd(hn::LoadU(d, x + k), hn::LoadU(d, y + k), s);
-      if (whole < depth) s = hn::MulAdd(hn::LoadU(d, x + whole), y_rest, s);
+      Vec8 s = v8::Zero(d);
+      for (std::size_t k = 0; k < whole; k += kLanes8) s = v8::MulAdd(v8::LoadU(d, x + k), v8::LoadU(d, y + k), s);
+      if (whole < depth) s = v8::MulAdd(v8::LoadU(d, x + whole), y_rest, s);
       c[i * ldc + j] = sum_of(s);
     }
   }

@@ -70,13 +70,11 @@ double multiply_add_flops(std::size_t rounds) {
   for (std::size_t round = 0; round < rounds; ++round)
     for (std::size_t i = 0; i < kChains; ++i) sum[i] = hn::MulAdd(sum[i], x, y);
   float total = 0;
-  for (std::size_t i = 0; i < kChains; ++i) total += sum_of(sum[i]);
+  for (std::size_t i = 0; i < kChains; ++i) total += hn::GetLane(sum[i]);
   volatile float sink = total;
   (void)sink;
   return 2.0 * static_cast<double>(rounds * kChains * kLanes);
 }
-
-const char* instruction_set_now() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace
 }  // namespace eureka::HWY_NAMESPACE
@@ -95,7 +93,6 @@ HWY_EXPORT(multiply_transposed_accumulate_now);
 HWY_EXPORT(multiply_rows_now);
 HWY_EXPORT(pack_transposed_now);
 HWY_EXPORT(multiply_add_flops);
-HWY_EXPORT(instruction_set_now);
 
 void pack_transposed(const float* w, std::size_t rows, std::size_t columns, std::size_t stride, float* packed) {
   HWY_DYNAMIC_DISPATCH(pack_transposed_now)(w, rows, columns, stride, packed);
@@ -159,8 +156,6 @@ double measured_peak_flops() {
   }
   return best;
 }
-
-const char* instruction_set() { return HWY_DYNAMIC_DISPATCH(instruction_set_now)(); }
 
 }  // namespace eureka
 #endif

@@ -71,7 +71,5 @@ void multiply_rows(std::size_t a_rows, std::size_t b_rows, std::size_t depth, Ma
 
 // Floating-point operations per second of this core in a loop of fused multiply-adds on registers.
 double measured_peak_flops();
-// The instruction set in use: "AVX2", ...
-const char* instruction_set();
 
 }  // namespace eureka

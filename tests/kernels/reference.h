@@ -5,11 +5,12 @@
 
 #include <cmath>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "base/random.h"
-#include "hwy/targets.h"
 #include "kernels/buffer.h"
+#include "kernels/instruction_set.h"
 
 namespace eureka {
 
@@ -32,14 +33,13 @@ struct Matrix {
 
 // Runs the same checks with every instruction set this machine has.
 inline void for_every_instruction_set(const std::function<void()>& checks) {
-  for (const auto one : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(one);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    SCOPED_TRACE(hwy::TargetName(one));
+  const std::string before = instruction_set();
+  for (const std::string& name : instruction_sets()) {
+    choose_instruction_set(name);
+    SCOPED_TRACE(name);
     checks();
   }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  choose_instruction_set(before);
 }
 
 // Every element within `tolerance` of the largest, and nothing behind the columns.

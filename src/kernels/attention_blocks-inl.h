@@ -28,18 +28,29 @@ struct RowBlock {
   }
 };
 
+// Vectors of keys that all exist, and the last one.
+struct AllKeys {
+  HWY_INLINE WideVec or_zero(WideVec x) const { return x; }
+  HWY_INLINE WideVec or_else(WideVec x, WideVec) const { return x; }
+};
+struct SomeKeys {
+  WideMask exist;
+  HWY_INLINE WideVec or_zero(WideVec x) const { return wide::IfThenElseZero(exist, x); }
+  HWY_INLINE WideVec or_else(WideVec x, WideVec otherwise) const { return wide::IfThenElse(exist, x, otherwise); }
+};
+
 // One broadcast value per row of a block.
 template <std::size_t kRows>
 struct PerRow {
-  Vec8 v[kRows];
-  HWY_INLINE Vec8& operator[](std::size_t row) { return v[row]; }
-  HWY_INLINE Vec8 operator[](std::size_t row) const { return v[row]; }
+  WideVec v[kRows];
+  HWY_INLINE WideVec& operator[](std::size_t row) { return v[row]; }
+  HWY_INLINE WideVec operator[](std::size_t row) const { return v[row]; }
 };
 
 template <std::size_t kRows>
 HWY_INLINE PerRow<kRows> same_in_all(float value) {
   PerRow<kRows> result;
-  for (std::size_t r = 0; r < kRows; ++r) result[r] = v8::Set(Tag8(), value);
+  for (std::size_t r = 0; r < kRows; ++r) result[r] = wide::Set(WideTag(), value);
   return result;
 }
 
@@ -47,65 +58,70 @@ HWY_INLINE PerRow<kRows> same_in_all(float value) {
 template <class Action>
 HWY_INLINE void for_all_keys(std::size_t keys, const Action& action) {
   std::size_t key = 0;
-  for (; key + kLanes8 <= keys; key += kLanes8) action(key, ShowAll());
-  if (key < keys) action(key, ShowSome{v8::FirstN(Tag8(), keys - key)});
+  for (; key + kWideLanes <= keys; key += kWideLanes) action(key, AllKeys());
+  if (key < keys) action(key, SomeKeys{wide::FirstN(WideTag(), keys - key)});
 }
 
-// Sum over keys of term(row, key, show), times a factor.
+// Sum over keys, times a factor: term(row, key, show, sum) adds what a vector of keys gives.
 template <std::size_t kRows, class Term>
 HWY_INLINE PerRow<kRows> sums(std::size_t keys, float factor, const Term& term) {
-  const Tag8 d;
-  PerRow<kRows> result = same_in_all<kRows>(0);
+  Vec8 sum[kRows];
+  for (std::size_t r = 0; r < kRows; ++r) sum[r] = v8::Zero(Tag8());
   for_all_keys(keys, [&](std::size_t key, auto show) HWY_ATTR {
-    for (std::size_t r = 0; r < kRows; ++r) result[r] = term(r, key, show, result[r]);
+    for (std::size_t r = 0; r < kRows; ++r) sum[r] = term(r, key, show, sum[r]);
   });
-  for (std::size_t r = 0; r < kRows; ++r) result[r] = v8::Mul(v8::SumOfLanes(d, result[r]), v8::Set(d, factor));
+  PerRow<kRows> result;
+  for (std::size_t r = 0; r < kRows; ++r) result[r] = wide::Mul(sum_in_all_lanes(sum[r]), wide::Set(WideTag(), factor));
   return result;
 }
 
 // weights = softmax(scale * logits)
 template <std::size_t kRows>
 HWY_INLINE void softmax_rows(const RowBlock& b, PerRow<kRows> scale) {
-  const Tag8 d;
+  const WideTag d;
   // Powers of two instead of e: one multiplication less.
-  for (std::size_t r = 0; r < kRows; ++r) scale[r] = v8::Mul(scale[r], v8::Set(d, 1.44269504F));
-  const Vec8 hidden = v8::Set(d, -1e30F);
-  PerRow<kRows> top = same_in_all<kRows>(-1e30F), sum = same_in_all<kRows>(0);
+  for (std::size_t r = 0; r < kRows; ++r) scale[r] = wide::Mul(scale[r], wide::Set(d, 1.44269504F));
+  const WideVec hidden = wide::Set(d, -1e30F);
+  PerRow<kRows> top = same_in_all<kRows>(-1e30F);
+  Vec8 sum[kRows];
+  for (std::size_t r = 0; r < kRows; ++r) sum[r] = v8::Zero(Tag8());
   for_all_keys(b.keys, [&](std::size_t key, auto show) HWY_ATTR {
     for (std::size_t r = 0; r < kRows; ++r) {
-      const Vec8 z = v8::Mul(v8::LoadU(d, b.logits + r * b.stride + key), scale[r]);
-      top[r] = v8::Max(top[r], show.or_else(z, hidden));
+      const WideVec z = wide::Mul(wide::LoadU(d, b.logits + r * b.stride + key), scale[r]);
+      top[r] = wide::Max(top[r], show.or_else(z, hidden));
     }
   });
-  for (std::size_t r = 0; r < kRows; ++r) top[r] = v8::MaxOfLanes(d, top[r]);
+  for (std::size_t r = 0; r < kRows; ++r) top[r] = wide::MaxOfLanes(d, top[r]);
   for_all_keys(b.keys, [&](std::size_t key, auto show) HWY_ATTR {
-    Vec8 e[kRows];
+    WideVec e[kRows];
     for (std::size_t r = 0; r < kRows; ++r) {
       // The rounding of `top` is the same for all keys and cancels in the quotient.
-      const Vec8 z = v8::MulSub(v8::LoadU(d, b.logits + r * b.stride + key), scale[r], top[r]);
-      e[r] = v8::Max(z, v8::Set(d, -126.0F));
+      const WideVec z = wide::MulSub(wide::LoadU(d, b.logits + r * b.stride + key), scale[r], top[r]);
+      e[r] = wide::Max(z, wide::Set(d, -126.0F));
     }
     power_of_two(e);
     for (std::size_t r = 0; r < kRows; ++r) {
       e[r] = show.or_zero(e[r]);
-      sum[r] = v8::Add(sum[r], e[r]);
-      v8::StoreU(e[r], d, b.weights + r * b.stride + key);
+      sum[r] = add_eights(sum[r], e[r]);
+      wide::StoreU(e[r], d, b.weights + r * b.stride + key);
     }
   });
-  for (std::size_t r = 0; r < kRows; ++r) sum[r] = v8::Div(v8::Set(d, 1.0F), v8::SumOfLanes(d, sum[r]));
-  for (std::size_t key = 0; key < b.keys; key += kLanes8)
+  PerRow<kRows> share;
+  for (std::size_t r = 0; r < kRows; ++r) share[r] = wide::Div(wide::Set(d, 1.0F), sum_in_all_lanes(sum[r]));
+  for (std::size_t key = 0; key < b.keys; key += kWideLanes)
     for (std::size_t r = 0; r < kRows; ++r) {
       float* w = b.weights + r * b.stride + key;
-      v8::StoreU(v8::Mul(v8::LoadU(d, w), sum[r]), d, w);
+      wide::StoreU(wide::Mul(wide::LoadU(d, w), share[r]), d, w);
     }
 }
 
 // Sum over keys of weight * gradient: weights are 0 behind the keys.
 template <std::size_t kRows>
 HWY_INLINE PerRow<kRows> mean_gradients(const RowBlock& b, const float* g) {
-  const Tag8 d;
+  const WideTag d;
   return sums<kRows>(b.keys, 1, [&](std::size_t r, std::size_t key, auto, Vec8 sum) HWY_ATTR {
-    return v8::MulAdd(v8::LoadU(d, b.weights + r * b.stride + key), v8::LoadU(d, g + r * b.stride + key), sum);
+    return multiply_add_eights(wide::LoadU(d, b.weights + r * b.stride + key), wide::LoadU(d, g + r * b.stride + key),
+                               sum);
   });
 }
 
@@ -116,14 +132,14 @@ struct SoftmaxBlock {
   }
   template <std::size_t kRows>
   static HWY_INLINE void gradient(const RowRule& rule, const RowBlock& b, float* g) {
-    const Tag8 d;
+    const WideTag d;
     const PerRow<kRows> mean = mean_gradients<kRows>(b, g);
-    const Vec8 scale = v8::Set(d, b.multiple * rule.inverse_root_width);
-    for (std::size_t key = 0; key < b.keys; key += kLanes8)
+    const WideVec scale = wide::Set(d, b.multiple * rule.inverse_root_width);
+    for (std::size_t key = 0; key < b.keys; key += kWideLanes)
       for (std::size_t r = 0; r < kRows; ++r) {
         const std::size_t at = r * b.stride + key;
-        const Vec8 w = v8::Mul(scale, v8::LoadU(d, b.weights + at));
-        v8::StoreU(v8::Mul(w, v8::Sub(v8::LoadU(d, g + at), mean[r])), d, g + at);
+        const WideVec w = wide::Mul(scale, wide::LoadU(d, b.weights + at));
+        wide::StoreU(wide::Mul(w, wide::Sub(wide::LoadU(d, g + at), mean[r])), d, g + at);
       }
   }
 };
@@ -136,30 +152,30 @@ struct NormSoftmaxBlock {
 
   template <std::size_t kRows>
   static HWY_INLINE Spread<kRows> spread(const RowRule& rule, const RowBlock& b) {
-    const Tag8 d;
+    const WideTag d;
     const float per_key = 1.0F / static_cast<float>(b.keys);
     Spread<kRows> s;
     s.mean = sums<kRows>(b.keys, per_key, [&](std::size_t r, std::size_t key, auto show, Vec8 sum) HWY_ATTR {
-      return v8::Add(sum, show.or_zero(v8::LoadU(d, b.logits + r * b.stride + key)));
+      return add_eights(sum, show.or_zero(wide::LoadU(d, b.logits + r * b.stride + key)));
     });
     s.deviation = sums<kRows>(b.keys, per_key, [&](std::size_t r, std::size_t key, auto show, Vec8 sum) HWY_ATTR {
-      const Vec8 c = show.or_zero(v8::Sub(v8::LoadU(d, b.logits + r * b.stride + key), s.mean[r]));
-      return v8::MulAdd(c, c, sum);
+      const WideVec c = show.or_zero(wide::Sub(wide::LoadU(d, b.logits + r * b.stride + key), s.mean[r]));
+      return multiply_add_eights(c, c, sum);
     });
-    const Vec8 bound = v8::Set(d, 1 / rule.inverse_root_width);
+    const WideVec bound = wide::Set(d, 1 / rule.inverse_root_width);
     for (std::size_t r = 0; r < kRows; ++r) {
-      const Vec8 variance = v8::Add(s.deviation[r], v8::Set(d, rule.epsilon));
-      s.deviation[r] = rule.by_variance ? variance : v8::Sqrt(variance);
-      s.divisor[r] = v8::Min(s.deviation[r], bound);
+      const WideVec variance = wide::Add(s.deviation[r], wide::Set(d, rule.epsilon));
+      s.deviation[r] = rule.by_variance ? variance : wide::Sqrt(variance);
+      s.divisor[r] = wide::Min(s.deviation[r], bound);
     }
     return s;
   }
 
   template <std::size_t kRows>
   static HWY_INLINE PerRow<kRows> scales(const RowBlock& b, const Spread<kRows>& s) {
-    const Tag8 d;
+    const WideTag d;
     PerRow<kRows> scale;
-    for (std::size_t r = 0; r < kRows; ++r) scale[r] = v8::Div(v8::Set(d, b.multiple), s.divisor[r]);
+    for (std::size_t r = 0; r < kRows; ++r) scale[r] = wide::Div(wide::Set(d, b.multiple), s.divisor[r]);
     return scale;
   }
 
@@ -170,31 +186,31 @@ struct NormSoftmaxBlock {
 
   template <std::size_t kRows>
   static HWY_INLINE void gradient(const RowRule& rule, const RowBlock& b, float* g) {
-    const Tag8 d;
+    const WideTag d;
     const Spread<kRows> s = spread<kRows>(rule, b);
     const PerRow<kRows> scale = scales(b, s), mean = mean_gradients<kRows>(b, g);
     // Through the numerator of the logits, and along it: the gradient by ln(multiple).
     PerRow<kRows> slope = sums<kRows>(b.keys, 1, [&](std::size_t r, std::size_t key, auto show, Vec8 sum) HWY_ATTR {
       const std::size_t at = r * b.stride + key;
-      const Vec8 w = v8::Mul(scale[r], v8::LoadU(d, b.weights + at));
-      const Vec8 own = v8::Mul(w, v8::Sub(v8::LoadU(d, g + at), mean[r]));
-      v8::StoreU(own, d, g + at);
-      return v8::MulAdd(own, show.or_zero(v8::Sub(v8::LoadU(d, b.logits + at), s.mean[r])), sum);
+      const WideVec w = wide::Mul(scale[r], wide::LoadU(d, b.weights + at));
+      const WideVec own = wide::Mul(w, wide::Sub(wide::LoadU(d, g + at), mean[r]));
+      wide::StoreU(own, d, g + at);
+      return multiply_add_eights(own, show.or_zero(wide::Sub(wide::LoadU(d, b.logits + at), s.mean[r])), sum);
     });
     // Through the divisor, unless that is bounded.
-    const Vec8 bound = v8::Set(d, 1 / rule.inverse_root_width);
-    const Vec8 twice_per_key = v8::Set(d, -2.0F / static_cast<float>(b.keys));
+    const WideVec bound = wide::Set(d, 1 / rule.inverse_root_width);
+    const WideVec twice_per_key = wide::Set(d, -2.0F / static_cast<float>(b.keys));
     for (std::size_t r = 0; r < kRows; ++r) {
-      const Vec8 by_variance =
-          rule.by_variance ? s.divisor[r] : v8::Mul(v8::Add(s.deviation[r], s.deviation[r]), s.divisor[r]);
-      const Vec8 free = v8::Div(v8::Mul(slope[r], twice_per_key), by_variance);
-      slope[r] = v8::IfThenZeroElse(v8::Gt(s.deviation[r], bound), free);
+      const WideVec by_variance =
+          rule.by_variance ? s.divisor[r] : wide::Mul(wide::Add(s.deviation[r], s.deviation[r]), s.divisor[r]);
+      const WideVec free = wide::Div(wide::Mul(slope[r], twice_per_key), by_variance);
+      slope[r] = wide::IfThenZeroElse(wide::Gt(s.deviation[r], bound), free);
     }
     for_all_keys(b.keys, [&](std::size_t key, auto show) HWY_ATTR {
       for (std::size_t r = 0; r < kRows; ++r) {
         const std::size_t at = r * b.stride + key;
-        const Vec8 c = show.or_zero(v8::Sub(v8::LoadU(d, b.logits + at), s.mean[r]));
-        v8::StoreU(v8::MulAdd(slope[r], c, v8::LoadU(d, g + at)), d, g + at);
+        const WideVec c = show.or_zero(wide::Sub(wide::LoadU(d, b.logits + at), s.mean[r]));
+        wide::StoreU(wide::MulAdd(slope[r], c, wide::LoadU(d, g + at)), d, g + at);
       }
     });
   }

@@ -18,37 +18,39 @@ constexpr std::size_t kRowsAtOnce = 4;
 template <std::size_t kRows>
 HWY_INLINE void forward_rows(NormShape shape, const float* x, std::size_t x_stride, const float* gain,
                              const float* bias, float* y, std::size_t y_stride, float* mean, float* inverse_deviation) {
-  const Tag8 d;
-  const std::size_t whole = shape.width / kLanes8 * kLanes8;
-  const Mask8 rest = v8::FirstN(d, shape.width - whole);
+  const WideTag d;
+  const Tag8 d8;
+  const std::size_t whole = shape.width / kWideLanes * kWideLanes;
+  const WideMask rest = wide::FirstN(d, shape.width - whole);
   const float inverse_width = 1.0F / static_cast<float>(shape.width);
-  Vec8 sum[kRows], square[kRows], centre[kRows], scale[kRows];
-  for (std::size_t r = 0; r < kRows; ++r) sum[r] = square[r] = v8::Zero(d);
+  Vec8 sum[kRows], square[kRows];
+  WideVec centre[kRows], scale[kRows];
+  for (std::size_t r = 0; r < kRows; ++r) sum[r] = square[r] = v8::Zero(d8);
   for (std::size_t i = 0; i < shape.width; i += kLanes8)
-    for (std::size_t r = 0; r < kRows; ++r) sum[r] = v8::Add(sum[r], v8::LoadU(d, x + r * x_stride + i));
-  for (std::size_t r = 0; r < kRows; ++r) centre[r] = v8::Mul(v8::SumOfLanes(d, sum[r]), v8::Set(d, inverse_width));
-  for (std::size_t i = 0; i < whole; i += kLanes8)
+    for (std::size_t r = 0; r < kRows; ++r) sum[r] = v8::Add(sum[r], v8::LoadU(d8, x + r * x_stride + i));
+  for (std::size_t r = 0; r < kRows; ++r) centre[r] = wide::Mul(sum_in_all_lanes(sum[r]), wide::Set(d, inverse_width));
+  for (std::size_t i = 0; i < whole; i += kWideLanes)
     for (std::size_t r = 0; r < kRows; ++r) {
-      const Vec8 away = v8::Sub(v8::LoadU(d, x + r * x_stride + i), centre[r]);
-      square[r] = v8::MulAdd(away, away, square[r]);
+      const WideVec away = wide::Sub(wide::LoadU(d, x + r * x_stride + i), centre[r]);
+      square[r] = multiply_add_eights(away, away, square[r]);
     }
   if (whole < shape.width)
     for (std::size_t r = 0; r < kRows; ++r) {
-      const Vec8 away = v8::IfThenElseZero(rest, v8::Sub(v8::LoadU(d, x + r * x_stride + whole), centre[r]));
-      square[r] = v8::MulAdd(away, away, square[r]);
+      const WideVec away = wide::IfThenElseZero(rest, wide::Sub(wide::LoadU(d, x + r * x_stride + whole), centre[r]));
+      square[r] = multiply_add_eights(away, away, square[r]);
     }
   for (std::size_t r = 0; r < kRows; ++r) {
-    const Vec8 variance =
-        v8::MulAdd(v8::SumOfLanes(d, square[r]), v8::Set(d, inverse_width), v8::Set(d, shape.epsilon));
-    scale[r] = v8::Div(v8::Set(d, 1.0F), v8::Sqrt(variance));
-    mean[r] = v8::GetLane(centre[r]);
-    inverse_deviation[r] = v8::GetLane(scale[r]);
+    const WideVec variance =
+        wide::MulAdd(sum_in_all_lanes(square[r]), wide::Set(d, inverse_width), wide::Set(d, shape.epsilon));
+    scale[r] = wide::Div(wide::Set(d, 1.0F), wide::Sqrt(variance));
+    mean[r] = wide::GetLane(centre[r]);
+    inverse_deviation[r] = wide::GetLane(scale[r]);
   }
-  for (std::size_t i = 0; i < shape.width; i += kLanes8) {
-    const Vec8 g = v8::LoadU(d, gain + i), b = v8::LoadU(d, bias + i);
+  for (std::size_t i = 0; i < shape.width; i += kWideLanes) {
+    const WideVec g = wide::LoadU(d, gain + i), b = wide::LoadU(d, bias + i);
     for (std::size_t r = 0; r < kRows; ++r) {
-      const Vec8 unit = v8::Mul(v8::Sub(v8::LoadU(d, x + r * x_stride + i), centre[r]), scale[r]);
-      v8::StoreU(v8::MulAdd(unit, g, b), d, y + r * y_stride + i);
+      const WideVec unit = wide::Mul(wide::Sub(wide::LoadU(d, x + r * x_stride + i), centre[r]), scale[r]);
+      wide::StoreU(wide::MulAdd(unit, g, b), d, y + r * y_stride + i);
     }
   }
 }
@@ -68,33 +70,33 @@ void forward(NormShape shape, const float* x, std::size_t x_stride, const float*
 void backward(NormShape shape, const float* x, std::size_t x_stride, const float* gain, const float* mean,
               const float* inverse_deviation, const float* dy, std::size_t dy_stride, const float* residual, float* dx,
               std::size_t dx_stride, float* d_gain, float* d_bias) {
-  const Tag8 d;
+  const WideTag d;
   const float inverse_width = 1.0F / static_cast<float>(shape.width);
   for (std::size_t row = 0; row < shape.rows; ++row) {
     const float* xr = x + row * x_stride;
     const float* dyr = dy + row * dy_stride;
-    const Vec8 c = v8::Set(d, mean[row]), s = v8::Set(d, inverse_deviation[row]);
+    const WideVec c = wide::Set(d, mean[row]), s = wide::Set(d, inverse_deviation[row]);
     // Padding needs no mask here: dy and gain are zero there.
-    Vec8 sum = v8::Zero(d), along = v8::Zero(d);
-    for (std::size_t i = 0; i < shape.width; i += kLanes8) {
-      const Vec8 unit = v8::Mul(v8::Sub(v8::LoadU(d, xr + i), c), s);
-      const Vec8 g = v8::LoadU(d, dyr + i);
-      v8::StoreU(v8::MulAdd(g, unit, v8::LoadU(d, d_gain + i)), d, d_gain + i);
-      v8::StoreU(v8::Add(g, v8::LoadU(d, d_bias + i)), d, d_bias + i);
-      const Vec8 inner = v8::Mul(g, v8::LoadU(d, gain + i));
-      sum = v8::Add(sum, inner);
-      along = v8::MulAdd(inner, unit, along);
+    Vec8 sum = v8::Zero(Tag8()), along = v8::Zero(Tag8());
+    for (std::size_t i = 0; i < shape.width; i += kWideLanes) {
+      const WideVec unit = wide::Mul(wide::Sub(wide::LoadU(d, xr + i), c), s);
+      const WideVec g = wide::LoadU(d, dyr + i);
+      wide::StoreU(wide::MulAdd(g, unit, wide::LoadU(d, d_gain + i)), d, d_gain + i);
+      wide::StoreU(wide::Add(g, wide::LoadU(d, d_bias + i)), d, d_bias + i);
+      const WideVec inner = wide::Mul(g, wide::LoadU(d, gain + i));
+      sum = add_eights(sum, inner);
+      along = multiply_add_eights(inner, unit, along);
     }
-    const Vec8 mean_inner = v8::Set(d, sum_of(sum) * inverse_width);
-    const Vec8 mean_along = v8::Set(d, sum_of(along) * inverse_width);
+    const WideVec mean_inner = wide::Set(d, sum_of(sum) * inverse_width);
+    const WideVec mean_along = wide::Set(d, sum_of(along) * inverse_width);
     float* dxr = dx + row * dx_stride;
-    for (std::size_t i = 0; i < shape.width; i += kLanes8) {
-      const Vec8 unit = v8::Mul(v8::Sub(v8::LoadU(d, xr + i), c), s);
-      const Vec8 inner = v8::Mul(v8::LoadU(d, dyr + i), v8::LoadU(d, gain + i));
-      Vec8 g = v8::Mul(v8::Sub(v8::NegMulAdd(unit, mean_along, inner), mean_inner), s);
-      if (i + kLanes8 > shape.width) g = v8::IfThenElseZero(v8::FirstN(d, shape.width - i), g);
-      if (residual != nullptr) g = v8::Add(g, v8::LoadU(d, residual + row * dx_stride + i));
-      v8::StoreU(g, d, dxr + i);
+    for (std::size_t i = 0; i < shape.width; i += kWideLanes) {
+      const WideVec unit = wide::Mul(wide::Sub(wide::LoadU(d, xr + i), c), s);
+      const WideVec inner = wide::Mul(wide::LoadU(d, dyr + i), wide::LoadU(d, gain + i));
+      WideVec g = wide::Mul(wide::Sub(wide::NegMulAdd(unit, mean_along, inner), mean_inner), s);
+      if (i + kWideLanes > shape.width) g = wide::IfThenElseZero(wide::FirstN(d, shape.width - i), g);
+      if (residual != nullptr) g = wide::Add(g, wide::LoadU(d, residual + row * dx_stride + i));
+      wide::StoreU(g, d, dxr + i);
     }
   }
 }

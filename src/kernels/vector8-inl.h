@@ -142,6 +142,34 @@ HWY_INLINE void power_of_two(Vec8 (&y)[kCount]) {
 
 #endif
 
+// As wide as there are, but never less than eight: for work on each element alone whose results are then summed.
+#if HWY_MAX_BYTES >= 64
+namespace wide = hn;
+using WideTag = FloatTag;
+HWY_INLINE Vec8 add_eights(Vec8 sum, FloatVec x) {
+  const Tag8 d;
+  return hn::Add(hn::Add(sum, hn::LowerHalf(d, x)), hn::UpperHalf(d, x));
+}
+HWY_INLINE Vec8 multiply_add_eights(FloatVec x, FloatVec y, Vec8 sum) {
+  const Tag8 d;
+  sum = hn::MulAdd(hn::LowerHalf(d, x), hn::LowerHalf(d, y), sum);
+  return hn::MulAdd(hn::UpperHalf(d, x), hn::UpperHalf(d, y), sum);
+}
+HWY_INLINE FloatVec sum_in_all_lanes(Vec8 x) { return hn::Set(WideTag(), hn::GetLane(hn::SumOfLanes(Tag8(), x))); }
+inline constexpr std::size_t kWideLanes = 2 * kLanes8;
+using WideVec = FloatVec;
+using WideMask = FloatMask;
+#else
+namespace wide = v8;
+using WideTag = Tag8;
+HWY_INLINE Vec8 add_eights(Vec8 sum, Vec8 x) { return v8::Add(sum, x); }
+HWY_INLINE Vec8 multiply_add_eights(Vec8 x, Vec8 y, Vec8 sum) { return v8::MulAdd(x, y, sum); }
+HWY_INLINE Vec8 sum_in_all_lanes(Vec8 x) { return v8::SumOfLanes(Tag8(), x); }
+inline constexpr std::size_t kWideLanes = kLanes8;
+using WideVec = Vec8;
+using WideMask = Mask8;
+#endif
+
 HWY_INLINE float sum_of(Vec8 x) { return v8::GetLane(v8::SumOfLanes(Tag8(), x)); }
 HWY_INLINE float max_of(Vec8 x) { return v8::GetLane(v8::MaxOfLanes(Tag8(), x)); }
 HWY_INLINE float min_of(Vec8 x) { return v8::GetLane(v8::MinOfLanes(Tag8(), x)); }

@@ -20,15 +20,15 @@ struct Scaled {
 // Relative error of the fast paths.
 constexpr double kFastError = 0x1.0p-65;
 
-// `x` positive and finite, for the fast path normal as well. Relative error of the accurate path below 2^-98.
+// `x` positive and finite, for the fast path normal as well. Relative error of the accurate path below 2^-102.
 inline DoubleDouble fast_log(double x);
 DoubleDouble accurate_log(double x);
 
-// |x| < 750. The value lies between 0.99 and 2; the relative error of the accurate path is below 2^-98.
+// |x| < 750. The value lies between 0.99 and 2; the relative error of the accurate path is below 2^-102.
 inline Scaled fast_exp(double x);
 Scaled accurate_exp(DoubleDouble x);
 
-// |x| < 2^30 and not so small that its square underflows. Relative errors below 2^-98, near the zeros too.
+// |x| < 2^30 and not so small that its square underflows. Relative errors below 2^-102, near the zeros too.
 DoubleDouble accurate_sin(double x);
 DoubleDouble accurate_cos(double x);
 

@@ -43,6 +43,21 @@ double one_plus_small(DoubleDouble x) {
 }
 constexpr double kSmall = 0x1.0p-30;
 
+// Whether base^exponent can be the midpoint of two doubles. It has 54 bits then: from 3 on no more than 34 factors, no
+// root beyond the 32nd. Or it is a power of two below the smallest double.
+bool may_tie(double base, double exponent) {
+  const std::uint64_t mantissa = std::bit_cast<std::uint64_t>(base) & ((std::uint64_t{1} << 52) - 1);
+  const bool power_of_two = (mantissa & (mantissa - 1)) == 0;  // and some others
+  const bool few_factors = exponent > 0 && exponent <= 34 && exponent * 32 == nearest_whole(exponent * 32);
+  return power_of_two || few_factors;
+}
+
+// What is within the error of pow from a midpoint is taken to be it.
+Scaled without_error_at_ties(const Scaled& x) {
+  constexpr double kShift = 0x1.8p-38;  // makes multiples of 2^-90
+  return {ordered_two_sum(x.value.high, (x.value.low + kShift) - kShift), x.exponent};
+}
+
 // Out of line: the fast paths stay small.
 [[gnu::noinline]] double exp_by_accurate_path(double x) {
   return std::abs(x) < kSmall ? one_plus_small({x}) : rounded(accurate_exp({x}));
@@ -112,11 +127,8 @@ double pow(double base, double exponent) {
   if (std::abs(about) < 0x1.0p-60) return 1;
   const DoubleDouble power = accurate_log(base) * DoubleDouble{exponent};
   if (std::abs(about) < kSmall) return one_plus_small(power);
-  Scaled result = accurate_exp(power);
-  // Powers can be doubles or midpoints of two: what is within the error of one is taken to be it.
-  constexpr double kSnap = 0x1.8p-38;  // makes multiples of 2^-90
-  result.value = ordered_two_sum(result.value.high, (result.value.low + kSnap) - kSnap);
-  return rounded(result);
+  const Scaled result = accurate_exp(power);
+  return rounded(may_tie(base, exponent) ? without_error_at_ties(result) : result);
 }
 
 }  // namespace eureka::exact

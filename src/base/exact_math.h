@@ -8,9 +8,9 @@
 // - The bits depend on the arguments only: nothing is used but IEEE double +, -, *, / (and no FMA).
 // - They are those of the correctly rounded result (to nearest, ties to even), so they can be checked against MPFR and
 //   any other correct library agrees. The float functions keep this for all 2^32 arguments, which were tried. The
-//   double functions compute with a relative error below 2^-102 (pow: 2^-91) and would round wrongly only where the
-//   exact result lies that close to the midpoint of two doubles: one argument in 2^48 (pow: 2^37), if results fall at
-//   random. The ties of pow, such as 3^34, are seen.
+//   double functions compute with a relative error below 2^-102 (pow: 2^-94) and would round wrongly only where the
+//   exact result lies that close to the midpoint of two doubles: one argument in 2^48 (pow: 2^40), if results fall at
+//   random. Powers that are midpoints, such as 3^34, are known by being within 2^-91 of one.
 //
 // Special values are those of C: log(0) = -inf, log(-1) = NaN, exp(-inf) = 0. Results may be subnormal.
 #pragma once

@@ -3,7 +3,7 @@
 .PHONY: help deps build demo test test-all asan bench lint format clean
 
 PACKAGES := python3 g++ cmake ninja-build ccache libtorch-dev libopenblas-openmp-dev libhwy-dev libeigen3-dev libfmt-dev libcli11-dev \
-            nlohmann-json3-dev libtomlplusplus-dev zlib1g-dev libpng-dev libgtest-dev libgmock-dev libbenchmark-dev protobuf-compiler
+            nlohmann-json3-dev libtomlplusplus-dev zlib1g-dev libpng-dev libgtest-dev libgmock-dev libbenchmark-dev libmpfr-dev protobuf-compiler
 LINT_PACKAGES := clang-format clang-tidy
 JOBS ?= $(shell nproc)
 

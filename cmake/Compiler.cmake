@@ -1,7 +1,9 @@
-# Warnings, sanitizers and ccache, in one interface target that every target of ours links.
+# Warnings, arithmetic, sanitizers and ccache, in one interface target that every target of ours links.
 add_library(eureka_flags INTERFACE)
 target_compile_options(eureka_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
                                                -Wno-missing-field-initializers -Werror)
+# A product and a sum are two roundings on every machine: compilers join them where FMA is at hand, GCC by default.
+target_compile_options(eureka_flags INTERFACE -ffp-contract=off)
 target_compile_definitions(eureka_flags INTERFACE FMT_ENFORCE_COMPILE_STRING=0)
 if(EUREKA_SANITIZE)
   target_compile_options(eureka_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/exact_math.h"
 #include "kernels/updates.h"
 
 namespace eureka {
@@ -227,8 +228,8 @@ void FusedEngine::update_part(std::size_t slot, std::size_t begin, std::size_t e
   now.beta2 = static_cast<float>(o.beta2);
   now.rest1 = static_cast<float>(1 - o.beta1);
   now.rest2 = static_cast<float>(1 - o.beta2);
-  now.rate = static_cast<float>(rate / (1 - std::pow(o.beta1, updates)));
-  now.inverse_root_bias = static_cast<float>(1 / std::sqrt(1 - std::pow(o.beta2, updates)));
+  now.rate = static_cast<float>(rate / (1 - exact::pow(o.beta1, updates)));
+  now.inverse_root_bias = static_cast<float>(1 / std::sqrt(1 - exact::pow(o.beta2, updates)));
   now.epsilon = static_cast<float>(o.epsilon);
   now.shrink = decoupled ? static_cast<float>(1 - rate * decay) : 1.0F;
   now.decay = decoupled ? 0.0F : static_cast<float>(decay);

@@ -1,7 +1,8 @@
 #include "engine/fused_weights.h"
 
-#include <cmath>
 #include <cstring>
+
+#include "base/exact_math.h"
 
 namespace eureka {
 namespace {
@@ -91,9 +92,9 @@ void FusedWeights::pack_block(int layer, double multiple) {
   both(slots.fc1, packed.fc1, packed.fc1_back);
   both(slots.fc2, packed.fc2, packed.fc2_back);
   for (std::size_t head = 0; head < m.heads; ++head) {
-    packed.multiples[head] = m.learned_scale ? std::exp(at(slots.log_scale)[head]) : static_cast<float>(multiple);
+    packed.multiples[head] = m.learned_scale ? exact::exp(at(slots.log_scale)[head]) : static_cast<float>(multiple);
     packed.multiples[head] *= slots.strength.exists() ? at(slots.strength)[head] : m.rule.strength;
-    packed.factors[head] = slots.log_factor.exists() ? std::exp(at(slots.log_factor)[head]) : 1.0F;
+    packed.factors[head] = slots.log_factor.exists() ? exact::exp(at(slots.log_factor)[head]) : 1.0F;
   }
 }
 

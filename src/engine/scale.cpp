@@ -1,8 +1,9 @@
 #include "engine/scale.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numbers>
+
+#include "base/exact_math.h"
 
 namespace eureka {
 
@@ -10,7 +11,7 @@ double scale_multiple(const ScaleOptions& options, std::int64_t step, std::int64
   const double progress =
       total_steps <= 0 ? 1.0 : std::clamp(static_cast<double>(step) / static_cast<double>(total_steps), 0.0, 1.0);
   const auto cosine = [&](double share) {
-    return options.to + 0.5 * (options.from - options.to) * (1 + std::cos(std::numbers::pi * std::min(1.0, share)));
+    return options.to + 0.5 * (options.from - options.to) * (1 + exact::cos(std::numbers::pi * std::min(1.0, share)));
   };
   switch (options.kind) {
     case ScaleKind::fixed:

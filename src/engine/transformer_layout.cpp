@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "base/error.h"
+#include "base/exact_math.h"
 
 namespace eureka {
 namespace {
@@ -131,7 +130,7 @@ std::vector<ParameterSpec> transformer_parameters(const TransformerPlan& plan, c
     projection("v", ParameterGroup::value, init.value);
     if (scale.kind == ScaleKind::learned)
       layout.add(block + "attn.log_scale", {options.heads}, ParameterGroup::rule,
-                 Initializer::constant(std::log(scale.multiple)));
+                 Initializer::constant(exact::log(scale.multiple)));
     for (ParameterSpec spec : rule_parameters) {
       spec.name = block + "attn." + spec.name;
       layout.specs.push_back(std::move(spec));
@@ -156,13 +155,13 @@ double drop_path_rate(const TransformerOptions& options, int layer) {
 
 std::vector<float> sinusoidal_positions(std::int64_t rows, std::int64_t width) {
   std::vector<float> table(static_cast<std::size_t>(rows * width));
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t column = 0; column < width; ++column) {
-      const std::int64_t pair = column - column % 2;
-      const double frequency = std::pow(10000.0, -static_cast<double>(pair) / static_cast<double>(width));
+  for (std::int64_t column = 0; column < width; ++column) {
+    const std::int64_t pair = column - column % 2;
+    const double frequency = exact::pow(10000.0, -static_cast<double>(pair) / static_cast<double>(width));
+    for (std::int64_t row = 0; row < rows; ++row) {
       const double angle = static_cast<double>(row) * frequency;
       table[static_cast<std::size_t>(row * width + column)] =
-          static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle));
+          static_cast<float>(column % 2 == 0 ? exact::sin(angle) : exact::cos(angle));
     }
   }
   return table;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/exact_math.h"
 #include "base/suggest.h"
 
 namespace eureka {
@@ -57,7 +58,7 @@ Axis range_axis(const std::string& option, const ConfigEntries& parts) {
   Axis axis;
   for (std::int64_t i = 0; i < range.points; ++i) {
     const double share = static_cast<double>(i) / static_cast<double>(range.points - 1);
-    const double value = range.spacing == Spacing::log ? range.from * std::pow(range.to / range.from, share)
+    const double value = range.spacing == Spacing::log ? range.from * exact::pow(range.to / range.from, share)
                                                        : range.from + (range.to - range.from) * share;
     // Six digits are what a person would have written, and what fits in a name.
     axis.push_back({{option, {std::stod(fmt::format("{:.6g}", value)), where}}});

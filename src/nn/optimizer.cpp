@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/exact_math.h"
+
 namespace eureka {
 
 Optimizer::Optimizer(const OptimizerOptions& options, const GroupFactors& lr_multiplier, const ParameterSet& parameters)
@@ -41,8 +43,8 @@ void Optimizer::update_adam(const ParameterSet& parameters, double lr, std::int6
   m.mul_(options_.beta1).add_(gradient, 1 - options_.beta1);
   v.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
   const double updates = static_cast<double>(step) + 1;
-  const double correction1 = 1 - std::pow(options_.beta1, updates);
-  const double correction2 = 1 - std::pow(options_.beta2, updates);
+  const double correction1 = 1 - exact::pow(options_.beta1, updates);
+  const double correction2 = 1 - exact::pow(options_.beta2, updates);
   const at::Tensor denominator = v.sqrt().div_(std::sqrt(correction2)).add_(options_.epsilon);
   values.addcdiv_(m * rate, denominator, -1 / correction1);
 }

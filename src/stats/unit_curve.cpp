@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/exact_math.h"
 #include "stats/broken_line.h"
 
 namespace eureka {
@@ -50,7 +51,7 @@ UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction directio
   for (double& v : curve.v) v = std::max(kDivergedLevel, (v - worst) / range);
 
   curve.noise = std::max(kLeastNoise, noise_level(curve.x, curve.v));
-  const double penalty = kPenalty * curve.noise * curve.noise * std::log(static_cast<double>(points.size()));
+  const double penalty = kPenalty * curve.noise * curve.noise * exact::log(static_cast<double>(points.size()));
   BrokenLine line = fit_broken_line(curve.x, curve.v, penalty);
   curve.fit = std::move(line.fit);
   for (const auto& [first, last] : line.pieces) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/exact_math.h"
+
 namespace eureka {
 
 double learning_rate(const TrainOptions& options, std::int64_t step) {
@@ -14,7 +16,7 @@ double learning_rate(const TrainOptions& options, std::int64_t step) {
   if (options.schedule == Schedule::constant) return options.lr;
   const double progress = (now - warmup) / std::max(1.0, steps - warmup);
   return options.min_lr +
-         0.5 * (options.lr - options.min_lr) * (1 + std::cos(std::numbers::pi * std::min(1.0, progress)));
+         0.5 * (options.lr - options.min_lr) * (1 + exact::cos(std::numbers::pi * std::min(1.0, progress)));
 }
 
 }  // namespace eureka

@@ -6,8 +6,6 @@
 #define EUREKA_KERNELS_ATTENTION_ROWS_INL_H_
 #endif
 
-#include <cmath>
-
 #include "kernels/attention_rows.h"
 #include "kernels/vector8-inl.h"
 
@@ -191,7 +189,7 @@ struct SigmoidRow {
   static HWY_INLINE void weights(const RowRule& rule, const AttentionRow& row) {
     const Tag8 d;
     const Vec8 scale = v8::Set(d, -row.multiple * rule.inverse_root_width);
-    const Vec8 shift = v8::Set(d, rule.log_keys_bias ? std::log(visible_keys(row)) : 0.0F);
+    const Vec8 shift = v8::Set(d, rule.log_keys_bias ? log_of_count(visible_keys(row)) : 0.0F);
     const Vec8 one = v8::Set(d, 1.0F);
     for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
       const Vec8 e = exp_of(v8::MulAdd(v8::LoadU(d, row.logits + key), scale, shift));
@@ -254,7 +252,7 @@ struct SoftmaxOneRow {
 
 struct ScalableSoftmaxRow {
   static HWY_INLINE float scale(const RowRule& rule, const AttentionRow& row) {
-    return row.multiple * rule.inverse_root_width * std::log(visible_keys(row));
+    return row.multiple * rule.inverse_root_width * log_of_count(visible_keys(row));
   }
   static HWY_INLINE void weights(const RowRule& rule, const AttentionRow& row) { softmax_of(row, scale(rule, row), 0); }
   static HWY_INLINE float gradient(const RowRule& rule, const AttentionRow& row, float* g, bool learned) {

@@ -1,5 +1,9 @@
 #include "kernels/attention_rows.h"
 
+#include <array>
+
+#include "base/exact_math.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention_rows.cpp"
 #include "hwy/foreach_target.h"
@@ -36,6 +40,16 @@ void row_weights(const RowRule& rule, const AttentionRow& row) { HWY_DYNAMIC_DIS
 
 float row_gradient(const RowRule& rule, const AttentionRow& row, float* gradient) {
   return HWY_DYNAMIC_DISPATCH(gradient_now)(rule, row, gradient);
+}
+
+float log_of_count(float count) {
+  constexpr std::size_t kKnown = 1024;
+  static const std::array<float, kKnown> known = [] {
+    std::array<float, kKnown> logs;
+    for (std::size_t n = 0; n < kKnown; ++n) logs[n] = exact::log(static_cast<float>(n));
+    return logs;
+  }();
+  return count < kKnown ? known[static_cast<std::size_t>(count)] : exact::log(count);
 }
 
 }  // namespace eureka

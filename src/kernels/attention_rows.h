@@ -34,6 +34,9 @@ void row_weights(const RowRule& rule, const AttentionRow& row);
 // `logits` must still hold the logits where row_gradient_needs_logits().
 float row_gradient(const RowRule& rule, const AttentionRow& row, float* gradient);
 
+// ln(count) of a whole number, the same bits on every machine; looked up where it is small.
+float log_of_count(float count);
+
 constexpr bool row_gradient_needs_logits(RowRuleKind kind, bool learned_scale) {
   return learned_scale || kind == RowRuleKind::norm_softmax;
 }

@@ -1,6 +1,6 @@
 #include "kernels/elementwise.h"
 
-#include <cmath>
+#include "base/exact_math.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/elementwise.cpp"
@@ -85,7 +85,7 @@ AnswerLoss cross_entropy_now(const float* logits, std::size_t classes, std::size
     v8::StoreU(e, d, d_logits + c);
     total += static_cast<double>(sum_of(e));
   }
-  const double log_total = std::log(total) + static_cast<double>(logits[best]);
+  const double log_total = exact::log(total) + static_cast<double>(logits[best]);
   const auto count = static_cast<double>(classes);
   const double plain = log_total - static_cast<double>(logits[label]);
   const double uniform = log_total - logit_sum / count;

@@ -2,6 +2,8 @@
 add_library(eureka_flags INTERFACE)
 target_compile_options(eureka_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
                                                -Wno-missing-field-initializers -Werror)
+# Multiplications and additions are joined where the code says so, and nowhere else: the same bits with and without FMA.
+target_compile_options(eureka_flags INTERFACE -ffp-contract=off)
 target_compile_definitions(eureka_flags INTERFACE FMT_ENFORCE_COMPILE_STRING=0)
 if(EUREKA_SANITIZE)
   target_compile_options(eureka_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined

@@ -1,9 +1,10 @@
 # Two commands do everything on a fresh Debian 12 machine: make demo, make test.
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test test-all asan bench lint format clean
+.PHONY: help deps build demo test test-all asan neon bench lint format clean
 
 PACKAGES := python3 g++ cmake ninja-build ccache libtorch-dev libopenblas-openmp-dev libhwy-dev libeigen3-dev libfmt-dev libcli11-dev \
             nlohmann-json3-dev libtomlplusplus-dev zlib1g-dev libpng-dev libgtest-dev libgmock-dev libbenchmark-dev libmpfr-dev protobuf-compiler
+NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
 LINT_PACKAGES := clang-format clang-tidy
 JOBS ?= $(shell nproc)
 
@@ -13,6 +14,7 @@ help:
 	@echo "make build   leaves the program at build/eureka"
 	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
+	@echo "make neon    a cross build for 64-bit ARM, and the tests of the computing layers under qemu"
 	@echo "make lint    formatting, layers, clang-tidy;  make format  puts the formatting right"
 
 deps:
@@ -36,11 +38,20 @@ test: build
 test-all: build
 	@scripts/check-layers
 	ctest --preset release -j $(JOBS)
+	@$(MAKE) --no-print-directory neon
 
 asan: deps
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
 	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -j $(JOBS) -LE slow
+
+# After an ordinary build, because the declarations of the models come from torch.
+neon: build
+	@scripts/install-packages $(NEON_PACKAGES)
+	@scripts/aarch64-sysroot build-neon/sysroot
+	cmake --preset neon
+	cmake --build --preset neon -j $(JOBS)
+	ctest --preset neon -j $(JOBS) -LE slow
 
 bench: build
 	@scripts/install-packages python3-torch
@@ -60,4 +71,4 @@ format:
 	clang-format -i $$(git ls-files '*.cpp' '*.h')
 
 clean:
-	rm -rf build build-debug build-asan
+	rm -rf build build-debug build-asan build-neon

@@ -2,7 +2,8 @@
 add_library(eureka_flags INTERFACE)
 target_compile_options(eureka_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
                                                -Wno-missing-field-initializers -Werror)
-# A product and a sum are two roundings on every machine: compilers join them where FMA is at hand, GCC by default.
+# Multiplications and additions are joined where the code says so, and nowhere else: compilers join them where FMA is at
+# hand, GCC by default.
 target_compile_options(eureka_flags INTERFACE -ffp-contract=off)
 target_compile_definitions(eureka_flags INTERFACE FMT_ENFORCE_COMPILE_STRING=0)
 if(EUREKA_SANITIZE)

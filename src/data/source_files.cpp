@@ -60,7 +60,7 @@ std::string read_idx_labels(std::string_view bytes, const std::string& where) {
   const auto sizes = read_idx_header(*source, 1);
   std::string labels = source->take(sizes[0]);
   source->expect_end();
-  const auto wrong = std::find_if(labels.begin(), labels.end(), [](char label) { return label < 0 || label > 9; });
+  const auto wrong = std::find_if(labels.begin(), labels.end(), [](unsigned char label) { return label > 9; });
   if (wrong != labels.end())
     throw Error(ErrorKind::input,
                 fmt::format("label {} at item {}; 0 to 9 are known", static_cast<unsigned char>(*wrong),

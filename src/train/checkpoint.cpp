@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "io/crc32c.h"
@@ -21,10 +23,18 @@ fs::path checkpoint_directory(const fs::path& run_directory, std::int64_t step) 
   return run_directory / "checkpoints" / fmt::format("{}{}", kPrefix, step);
 }
 
+// Sign and payload of a NaN are the processor's; in a checkpoint there is one NaN.
+std::vector<float> with_one_nan(std::vector<float> values) {
+  for (float& value : values)
+    if (std::isnan(value)) value = std::numeric_limits<float>::quiet_NaN();
+  return values;
+}
+
 std::string tensor_bytes(const std::vector<StateTensor>& tensors, std::int64_t step) {
   TensorFile file;
   file.metadata["step"] = fmt::format("{}", step);
-  for (const StateTensor& tensor : tensors) file.add(make_tensor<float>(tensor.name, tensor.shape, tensor.values));
+  for (const StateTensor& tensor : tensors)
+    file.add(make_tensor<float>(tensor.name, tensor.shape, with_one_nan(tensor.values)));
   return write_safetensors(file);
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "kernels/instruction_set.h"
 #include "train/detection.h"
 #include "train/schedule.h"
 
@@ -235,8 +236,9 @@ bool TrainingRun::enough() const {
 }
 
 void TrainingRun::diverge(const char* what, double value) {
-  directory_.log_event(
-      {{"step", loop_.step}, {"event", "divergence"}, {"quantity", what}, {"value", fmt::format("{}", value)}});
+  // The sign of a NaN is the processor's.
+  const std::string text = std::isnan(value) ? "nan" : fmt::format("{}", value);
+  directory_.log_event({{"step", loop_.step}, {"event", "divergence"}, {"quantity", what}, {"value", text}});
 }
 
 void TrainingRun::checkpoint() {
@@ -248,11 +250,8 @@ void TrainingRun::checkpoint() {
 
 Json TrainingRun::facts() const {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  Json facts{{"engine", engine_->name()},
-             {"threads", config_.run.threads},
-             {"device", config_.run.device},
-             {"updates_done", loop_.step},
-             {"seconds_of_last_session", seconds}};
+  Json facts{{"engine", engine_->name()},    {"instructions", instruction_set()}, {"threads", config_.run.threads},
+             {"device", config_.run.device}, {"updates_done", loop_.step},        {"seconds_of_last_session", seconds}};
   if (!chosen_.why_not_fused.empty()) facts["why_not_fused"] = chosen_.why_not_fused;
   return facts;
 }

@@ -3,7 +3,7 @@
 //   RunOutcome outcome = run_training(config, {.directory = "runs/a"}, observer, stop);
 //
 // Ensures: kill the process anywhere and resume: weights, metrics.jsonl and summary.json end up byte-identical to an
-// uninterrupted run on the same machine and thread count.
+// uninterrupted run, whatever the processor and the number of threads.
 #pragma once
 
 #include <atomic>

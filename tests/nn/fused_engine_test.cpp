@@ -7,6 +7,7 @@
 
 #include "engine/fused_cases.h"
 #include "nn/reference_engine.h"
+#include "nn/rounding.h"
 
 namespace eureka {
 namespace {
@@ -67,21 +68,37 @@ TEST(FusedEngine, TrainsAlongTheSameCurveWithEveryModel) {
   expect_same_curve(regression);
 }
 
-void expect_same_tensor(const ObservedTensor& mine, const ObservedTensor& exact, const char* name) {
-  SCOPED_TRACE(name);
-  ASSERT_EQ(mine.shape, exact.shape);
-  const auto distance = [](const std::vector<float>& a, const std::vector<float>& b) {
-    double difference = 0, size = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
-      size += std::pow(static_cast<double>(b[i]), 2);
-    }
-    return std::sqrt(difference / std::max(size, 1e-12));
-  };
-  EXPECT_LE(distance(mine.values, exact.values), 1e-5);
-  // NormSoftmax over two keys with close logits divides by next to nothing: rounding of the logits grows that much.
-  EXPECT_LE(distance(mine.gradient, exact.gradient), 5e-4);
+// Every tensor of an observation, with its name.
+std::vector<std::pair<std::string, const ObservedTensor*>> tensors_of(const Observation& seen) {
+  std::vector<std::pair<std::string, const ObservedTensor*>> all;
+  for (std::size_t layer = 0; layer < seen.blocks.size(); ++layer) {
+    const ObservedBlock& block = seen.blocks[layer];
+    for (const auto& [name, tensor] : {std::pair{"q", &block.q},
+                                       {"k", &block.k},
+                                       {"v", &block.v},
+                                       {"logits", &block.logits},
+                                       {"weights", &block.weights},
+                                       {"head_output", &block.head_output},
+                                       {"residual", &block.residual}})
+      all.emplace_back(std::string(name) + " of layer " + std::to_string(layer), tensor);
+  }
+  all.emplace_back("last residual", &seen.residual);
+  return all;
 }
+
+// Relative to the size of the second.
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+    size += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return std::sqrt(difference / std::max(size, 1e-12));
+}
+
+struct Reach {
+  double values = 0, gradient = 0;
+};
 
 TEST(FusedEngine, ShowsTheSameInsidesAsTheReference) {
   for (const RuleVariant& variant : rule_variants()) {
@@ -95,19 +112,25 @@ TEST(FusedEngine, ShowsTheSameInsidesAsTheReference) {
       ReferenceEngine reference(config);
       const Batch batch = random_batch(config.shape, 40, {.masked = config.model == "decoder", .asked_share = 0.7});
       const Observation mine = fused.observe(batch, 4), exact = reference.observe(batch, 4);
-      EXPECT_NEAR(mine.loss, exact.loss, 1e-5 * exact.loss);
-      ASSERT_EQ(mine.blocks.size(), exact.blocks.size());
-      for (std::size_t layer = 0; layer < mine.blocks.size(); ++layer) {
-        const ObservedBlock &a = mine.blocks[layer], &b = exact.blocks[layer];
-        expect_same_tensor(a.q, b.q, "q");
-        expect_same_tensor(a.k, b.k, "k");
-        expect_same_tensor(a.v, b.v, "v");
-        expect_same_tensor(a.logits, b.logits, "logits");
-        expect_same_tensor(a.weights, b.weights, "weights");
-        expect_same_tensor(a.head_output, b.head_output, "head_output");
-        expect_same_tensor(a.residual, b.residual, "residual");
+      EXPECT_NEAR(mine.loss, exact.loss, kAllowed * exact.loss);
+      const auto own = tensors_of(mine), truth = tensors_of(exact);
+      ASSERT_EQ(own.size(), truth.size());
+      std::vector<Reach> reach(truth.size());
+      under_rounding(reference, batch, [&](const Batch& nudged) {
+        const Observation moved = reference.observe(nudged, 4);
+        const auto now = tensors_of(moved);
+        for (std::size_t i = 0; i < truth.size(); ++i) {
+          reach[i].values = std::max(reach[i].values, distance(now[i].second->values, truth[i].second->values));
+          reach[i].gradient = std::max(reach[i].gradient, distance(now[i].second->gradient, truth[i].second->gradient));
+        }
+      });
+      for (std::size_t i = 0; i < truth.size(); ++i) {
+        SCOPED_TRACE(truth[i].first);
+        const ObservedTensor &a = *own[i].second, &b = *truth[i].second;
+        ASSERT_EQ(a.shape, b.shape);
+        EXPECT_LE(distance(a.values, b.values), std::max(kAllowed, kReaches * reach[i].values));
+        EXPECT_LE(distance(a.gradient, b.gradient), std::max(kAllowed, kReaches * reach[i].gradient));
       }
-      expect_same_tensor(mine.residual, exact.residual, "last residual");
     }
   }
 }

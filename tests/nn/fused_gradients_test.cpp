@@ -2,22 +2,21 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "engine/fused_cases.h"
 #include "engine/fused_engine.h"
 #include "nn/reference_engine.h"
+#include "nn/rounding.h"
 
 namespace eureka {
 namespace {
 
-// Relative error of one tensor's gradient.
-constexpr double kAllowed = 1e-5;
 // Some gradients are zero or nearly so by symmetry (a key's bias under softmax, W_Q under NormSoftmax of two keys);
 // their errors count against this share of the whole gradient: in all, four units in its last float32 place.
 constexpr double kFloor = 0.05;
-// Where the problem itself is ill-conditioned (NormSoftmax of two or three keys, LayerNorm over three numbers), so
-// often the distance that rounding the parameters alone moves the exact gradient.
-constexpr double kReaches = 64;
+// Tensors that so many reaches of rounding carry beyond kAllowed count as ill-conditioned.
+constexpr double kTypicalReaches = 8;
 
 // Scales and gains start at one or zero; move every parameter off its special value.
 EngineState moved(EngineState state) {
@@ -37,36 +36,22 @@ std::vector<at::Tensor> gradients_of(ReferenceEngine& engine, const Batch& batch
   return result;
 }
 
-// How far each exact gradient moves when parameters and inputs change in their last float32 digit, the largest of a few
-// draws. No float32 computation can be closer to the truth than about this.
+// How far each exact gradient moves when parameters and inputs are rounded, the largest of a few draws.
 std::vector<double> rounding_reach(ReferenceEngine& exact, const Batch& batch, std::int64_t step,
                                    const std::vector<at::Tensor>& truth) {
   std::vector<double> reach(truth.size());
-  at::Tensor values = exact.parameter_set().values();
-  const at::Tensor original = values.clone();
-  for (std::uint64_t draw = 0; draw < 3; ++draw) {
-    RandomStream random(13, "rounding", draw);
-    const auto digit = [&] { return static_cast<double>(random.uniform_float() * 2 - 1) * 0x1p-23; };
-    Batch nudged = batch;
-    for (float& x : nudged.inputs) x = static_cast<float>(x * (1 + digit()));
-    {
-      const at::NoGradGuard no_grad;
-      std::vector<double> factor(static_cast<std::size_t>(values.numel()));
-      for (double& f : factor) f = 1 + digit();
-      values.copy_(original * at::tensor(factor, at::kDouble).view(values.sizes()));
-    }
+  under_rounding(exact, batch, [&](const Batch& nudged) {
     const std::vector<at::Tensor> now = gradients_of(exact, nudged, step);
     for (std::size_t i = 0; i < truth.size(); ++i)
       reach[i] = std::max(reach[i], (now[i] - truth[i]).norm().item<double>());
-  }
-  const at::NoGradGuard no_grad;
-  values.copy_(original);
+  });
   return reach;
 }
 
 struct Agreement {
   int tensors = 0;
-  int beyond = 0;  // further from the truth than kAllowed, though within the reach of rounding
+  int beyond = 0;           // further from the truth than kAllowed, though within the reach of rounding
+  int ill_conditioned = 0;  // where that is to be expected
   double log_errors = 0, log_errors_of_autograd = 0;  // autograd in float32, as PyTorch users have it
 };
 
@@ -89,9 +74,11 @@ Agreement expect_same_gradients(EngineConfig config, const Batch& batch, std::in
   const StepResult mine = fused.compute_gradients(batch, step);
   const StepResult result = exact.accumulate_gradients(batch, step);
   EXPECT_NEAR(mine.loss, result.loss, 1e-5 * std::abs(result.loss));
-  EXPECT_NEAR(mine.gradient_norm, result.gradient_norm, 1e-3 * result.gradient_norm);
   const std::vector<at::Tensor> truth = gradients_of(exact, batch, step);
   const std::vector<double> reach = rounding_reach(exact, batch, step, truth);
+  const double norm_reach = std::sqrt(std::inner_product(reach.begin(), reach.end(), reach.begin(), 0.0));
+  EXPECT_NEAR(mine.gradient_norm, result.gradient_norm,
+              std::max(kAllowed * result.gradient_norm, kReaches * norm_reach));
   const std::vector<StateTensor> gradients = fused.gradients();
   const std::vector<at::Tensor> rounded = gradients_of(single, batch, step);
   Agreement agreement;
@@ -103,6 +90,7 @@ Agreement expect_same_gradients(EngineConfig config, const Batch& batch, std::in
     EXPECT_LE(error, allowed) << gradients[i].name << ", rounding reaches " << reach[i] / size;
     ++agreement.tensors;
     if (error > kAllowed) ++agreement.beyond;
+    if (kTypicalReaches * reach[i] / size > kAllowed) ++agreement.ill_conditioned;
     const auto log_of = [](double x) { return std::log(std::max(x, 1e-12)); };
     agreement.log_errors += log_of(error);
     agreement.log_errors_of_autograd += log_of((rounded[i].to(at::kDouble) - truth[i]).norm().item<double>() / size);
@@ -198,13 +186,15 @@ TEST(FusedGradients, AgreeOverRandomConfigs) {
       const Agreement one = expect_same_gradients(config, random_batch(shape, pick(1, 7, 40), options), trial);
       total.tensors += one.tensors;
       total.beyond += one.beyond;
+      total.ill_conditioned += one.ill_conditioned;
       total.log_errors += one.log_errors;
       total.log_errors_of_autograd += one.log_errors_of_autograd;
     }
   }
   RecordProperty("tensors", total.tensors);
   RecordProperty("beyond", total.beyond);
-  EXPECT_LE(total.beyond, total.tensors / 50) << "of " << total.tensors;
+  RecordProperty("ill_conditioned", total.ill_conditioned);
+  EXPECT_LE(total.beyond, total.ill_conditioned) << "of " << total.tensors;
   const double typical = std::exp(total.log_errors / total.tensors);
   const double of_autograd = std::exp(total.log_errors_of_autograd / total.tensors);
   EXPECT_LT(typical, 5e-7);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/error.h"
 #include "support/temporary_directory.h"
 
@@ -41,6 +43,17 @@ TEST_F(CheckpointTest, KeepsEveryBit) {
   EXPECT_EQ(back.loop.metrics_bytes, 10U);
   EXPECT_EQ(back.engine.model[0].values, (std::vector<float>{1, 2, 3, 4}));
   EXPECT_EQ(back.engine.optimizer[0].values, (std::vector<float>{0.1F, 0.2F, 0.3F, 0.4F}));
+}
+
+TEST_F(CheckpointTest, HasOneNanWhateverTheProcessorMade) {
+  std::vector<std::string> saved;
+  for (const float nan : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::quiet_NaN()}) {
+    Checkpoint checkpoint = example(100);
+    checkpoint.engine.model[0].values[1] = nan;
+    write_checkpoint(run_.path(), checkpoint);
+    saved.push_back(read_file(file(100, "model.safetensors")));
+  }
+  EXPECT_EQ(saved[0], saved[1]);
 }
 
 TEST_F(CheckpointTest, OneWithoutDoneDoesNotExist) {

@@ -16,7 +16,7 @@ namespace {
 // their errors count against this share of the whole gradient: in all, four units in its last float32 place.
 constexpr double kFloor = 0.05;
 // Tensors that so many reaches of rounding carry beyond kAllowed count as ill-conditioned.
-constexpr double kTypicalReaches = 8;
+constexpr double kTypicalReaches = 2;
 
 // Scales and gains start at one or zero; move every parameter off its special value.
 EngineState moved(EngineState state) {

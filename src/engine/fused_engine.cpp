@@ -203,38 +203,43 @@ Observation FusedEngine::observe(const Batch& batch, std::int64_t step) {
 
 void FusedEngine::update(double lr, std::int64_t step, double gradient_scale) {
   gradients_pending_ = false;
-  pool_.run(model_.slots.size(), [&](std::size_t i, std::size_t) {
-    update_part(i, model_.slots[i].offset, model_.slots[i].offset + model_.slots[i].floats(), lr, step, gradient_scale);
-  });
+  const OptimizerOptions& o = config_.optimizer;
+  UpdateNow now{.lr = lr, .first = step == 0, .gradient_scale = gradient_scale};
+  if (o.kind != OptimizerKind::sgd) {
+    const double updates = static_cast<double>(step) + 1;
+    now.bias1 = 1 - exact::pow(o.beta1, updates);
+    now.bias2 = 1 - exact::pow(o.beta2, updates);
+  }
+  pool_.run(model_.slots.size(), [&](std::size_t slot, std::size_t) { update_slot(slot, now); });
 }
 
-void FusedEngine::update_part(std::size_t slot, std::size_t begin, std::size_t end, double lr, std::int64_t step,
-                              double gradient_scale) {
+void FusedEngine::update_slot(std::size_t slot, const UpdateNow& update) {
   const ParameterSpec& spec = model_.specs[slot];
   const OptimizerOptions& o = config_.optimizer;
-  const double rate = lr * config_.lr_multiplier[spec.group];
+  const double rate = update.lr * config_.lr_multiplier[spec.group];
   const double decay = spec.decays ? o.weight_decay : 0.0;
+  const std::size_t begin = model_.slots[slot].offset, count = model_.slots[slot].floats();
   float* values = values_.data() + begin;
   float* gradient = gradients_[0].data() + begin;
+  const auto gradient_scale = static_cast<float>(update.gradient_scale);
   if (o.kind == OptimizerKind::sgd) {
-    const SgdStep now{static_cast<float>(rate), static_cast<float>(o.momentum), static_cast<float>(decay), step == 0,
-                      static_cast<float>(gradient_scale)};
-    return sgd_update(now, end - begin, values, gradient, state_[0].values.data() + begin);
+    const SgdStep now{static_cast<float>(rate), static_cast<float>(o.momentum), static_cast<float>(decay), update.first,
+                      gradient_scale};
+    return sgd_update(now, count, values, gradient, state_[0].values.data() + begin);
   }
   const bool decoupled = o.kind == OptimizerKind::adamw;
-  const double updates = static_cast<double>(step) + 1;
   AdamStep now;
   now.beta1 = static_cast<float>(o.beta1);
   now.beta2 = static_cast<float>(o.beta2);
   now.rest1 = static_cast<float>(1 - o.beta1);
   now.rest2 = static_cast<float>(1 - o.beta2);
-  now.rate = static_cast<float>(rate / (1 - exact::pow(o.beta1, updates)));
-  now.inverse_root_bias = static_cast<float>(1 / std::sqrt(1 - exact::pow(o.beta2, updates)));
+  now.rate = static_cast<float>(rate / update.bias1);
+  now.inverse_root_bias = static_cast<float>(1 / std::sqrt(update.bias2));
   now.epsilon = static_cast<float>(o.epsilon);
   now.shrink = decoupled ? static_cast<float>(1 - rate * decay) : 1.0F;
   now.decay = decoupled ? 0.0F : static_cast<float>(decay);
-  now.gradient_scale = static_cast<float>(gradient_scale);
-  adam_update(now, end - begin, values, gradient, state_[0].values.data() + begin, state_[1].values.data() + begin);
+  now.gradient_scale = gradient_scale;
+  adam_update(now, count, values, gradient, state_[0].values.data() + begin, state_[1].values.data() + begin);
 }
 
 StateTensor FusedEngine::exported(const std::string& name, std::size_t parameter, const Buffer& from) const {

@@ -41,6 +41,14 @@ class FusedEngine final : public Engine {
     Buffer values;
   };
 
+  // What all parameters share in one update.
+  struct UpdateNow {
+    double lr = 0;
+    bool first = false;
+    double gradient_scale = 1;
+    double bias1 = 1, bias2 = 1;  // Adam: how much of its two means is there yet
+  };
+
   // Mean over the answers that count.
   Evaluation mean_of_losses(bool smoothed) const;
   void begin_pass(const Batch& batch);
@@ -51,8 +59,7 @@ class FusedEngine final : public Engine {
                  FusedPass& pass);
   double sum_gradients();
   void update(double lr, std::int64_t step, double gradient_scale);
-  void update_part(std::size_t slot, std::size_t begin, std::size_t end, double lr, std::int64_t step,
-                   double gradient_scale);
+  void update_slot(std::size_t slot, const UpdateNow& update);
   StateTensor exported(const std::string& name, std::size_t parameter, const Buffer& from) const;
 
   EngineConfig config_;

@@ -2,11 +2,18 @@
 .DEFAULT_GOAL := help
 .PHONY: help deps build demo test test-all asan neon bench lint format clean
 
-PACKAGES := python3 g++ cmake ninja-build ccache libtorch-dev libopenblas-openmp-dev libhwy-dev libeigen3-dev libfmt-dev libcli11-dev \
+PACKAGES := python3 g++ cmake ninja-build ccache libopenblas-openmp-dev libhwy-dev libeigen3-dev libfmt-dev libcli11-dev \
             nlohmann-json3-dev libtomlplusplus-dev zlib1g-dev libpng-dev libgtest-dev libgmock-dev libbenchmark-dev libmpfr-dev protobuf-compiler
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
 LINT_PACKAGES := clang-format clang-tidy
 JOBS ?= $(shell nproc)
+# Another libtorch than Debian's: its folder, or "pip" for the one of $(PYTHON).
+TORCH ?=
+PYTHON ?= python3
+export TORCH PYTHON
+ifeq ($(TORCH),)
+PACKAGES += libtorch-dev
+endif
 
 help:
 	@echo "make demo    install what is missing, build, run the study of cures and print what it found"
@@ -16,14 +23,14 @@ help:
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
 	@echo "make neon    a cross build for 64-bit ARM, and the tests of the computing layers under qemu"
 	@echo "make lint    formatting, layers, clang-tidy;  make format  puts the formatting right"
+	@echo "make ... TORCH=DIR   with another libtorch, or TORCH=pip with the one of python3 (docs/gpu.md)"
 
 deps:
 	@scripts/install-packages $(PACKAGES)
 	@scripts/use-openmp-blas
 
 build: deps
-	@cmake --preset release > build.log 2>&1 || { cat build.log; exit 1; }
-	@rm -f build.log
+	@scripts/configure release
 	@cmake --build --preset release -j $(JOBS)
 
 demo: build
@@ -41,7 +48,7 @@ test-all: build
 	@$(MAKE) --no-print-directory neon
 
 asan: deps
-	cmake --preset asan
+	@scripts/configure asan
 	cmake --build --preset asan -j $(JOBS)
 	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -j $(JOBS) -LE slow
 

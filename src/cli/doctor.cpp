@@ -29,10 +29,11 @@ struct Finding {
 constexpr const char* kInstallOpenBlas =
     "apt-get install libopenblas0-openmp, then: update-alternatives --config libblas.so.3-$(uname -m)-linux-gnu";
 
-Finding check_blas() {
-  // The library torch will get: asked by the name it links.
-  void* blas = ::dlopen("libblas.so.3", RTLD_NOW | RTLD_LOCAL);
-  if (blas == nullptr) return {Level::note, "BLAS", "no system libblas.so.3; this libtorch brings its own", ""};
+// The library that libtorch got, asked by the name that Debian's links.
+Finding check_blas(bool torch_is_loaded) {
+  if (!torch_is_loaded) return {Level::note, "BLAS", "not known: libtorch was not loaded", ""};
+  void* blas = ::dlopen("libblas.so.3", RTLD_NOW | RTLD_NOLOAD);
+  if (blas == nullptr) return {Level::good, "BLAS", "this libtorch uses no system libblas.so.3, it brings its own", ""};
   Dl_info where{};
   void* gemm = ::dlsym(blas, "sgemm_");
   const std::string path =
@@ -48,10 +49,11 @@ Finding check_blas() {
   return {Level::good, "BLAS", fmt::format("OpenBLAS, OpenMP flavour ({})", path), ""};
 }
 
-Finding check_torch() {
+Finding check_torch(TorchFacts& facts) {
   try {
-    const TorchFacts facts = load_torch_facts();
-    return {Level::good, "libtorch", fmt::format("{}, {}", facts.version, facts.cuda ? "with CUDA" : "CPU only"), ""};
+    facts = load_torch_facts();
+    return {Level::good, "libtorch",
+            fmt::format("{} ({}); devices: {}", facts.version, facts.path, fmt::join(facts.devices, ", ")), ""};
   } catch (const Error& error) {
     return {Level::bad, "libtorch", error.what(), "make build"};
   }
@@ -87,8 +89,10 @@ Finding check_space() {
 }
 
 int doctor(bool json) {
-  const std::vector<Finding> findings = {check_blas(), check_torch(), check_processor(), check_environment(),
-                                         check_space()};
+  TorchFacts torch;
+  // Braces keep the order.
+  const std::vector<Finding> findings = {check_torch(torch), check_blas(!torch.version.empty()), check_processor(),
+                                         check_environment(), check_space()};
   constexpr const char* kLevels[] = {"ok", "note", "bad"};
   bool healthy = true;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -101,7 +105,12 @@ int doctor(bool json) {
     fmt::print("{:<5} {:<12} {}\n", level, finding.subject, finding.text);
     if (!finding.advice.empty()) fmt::print("                   {}\n", finding.advice);
   }
-  if (json) fmt::print("{}\n", nlohmann::ordered_json{{"healthy", healthy}, {"findings", list}}.dump(2));
+  if (json) {
+    const nlohmann::ordered_json libtorch = {
+        {"version", torch.version}, {"path", torch.path}, {"devices", torch.devices}};
+    fmt::print("{}\n",
+               nlohmann::ordered_json{{"healthy", healthy}, {"findings", list}, {"libtorch", libtorch}}.dump(2));
+  }
   return healthy ? kOk : kFailed;
 }
 

@@ -95,8 +95,8 @@ class Engine {
 // Facts about the torch library for `eureka doctor`.
 struct TorchFacts {
   std::string version;
-  bool cuda = false;
-  int threads = 0;
+  std::string path;                  // of the libtorch that was loaded
+  std::vector<std::string> devices;  // cpu, cuda:0 (its maker's name), ...
 };
 
 // Loads the torch library that was built with this program (EUREKA_TORCH_LIBRARY overrides where it lies).

@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "engine/engine.h"
+#include "engine/libtorch_environment.h"
 
 namespace eureka {
 namespace {
@@ -22,6 +23,7 @@ fs::path library_path() {
 void* library() {
   static void* handle = [] {
     const fs::path path = library_path();
+    pin_libtorch();
     void* opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr)
       throw Error(ErrorKind::failed, fmt::format("cannot load the torch library: {}", ::dlerror()), path.string(),

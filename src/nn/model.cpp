@@ -1,6 +1,7 @@
 #include "nn/model.h"
 
 #include "base/random.h"
+#include "nn/device.h"
 
 namespace eureka {
 
@@ -10,7 +11,7 @@ at::Tensor random_mask(double drop_rate, at::IntArrayRef shape, const ForwardCon
   RandomStream random(context.seed, stream, static_cast<std::uint64_t>(context.step));
   const auto kept = static_cast<float>(1 / (1 - drop_rate));
   for (float& value : mask) value = random.uniform_float() < drop_rate ? 0.0F : kept;
-  return at::from_blob(mask.data(), shape, at::kFloat).to(options, /*non_blocking=*/false, /*copy=*/true);
+  return sent(at::from_blob(mask.data(), shape, at::kFloat).clone(), options);
 }
 
 }  // namespace eureka

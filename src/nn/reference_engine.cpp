@@ -6,27 +6,16 @@
 #include <map>
 
 #include "base/error.h"
+#include "nn/device.h"
+#include "nn/mixed_precision.h"
 
 namespace eureka {
 namespace {
 
-at::Device device_named(const std::string& name) {
-  try {
-    at::Device device(name);
-    if (device.is_cuda() && !at::hasCUDA())
-      throw Error(ErrorKind::config, fmt::format("'run.device' is {}, but this libtorch sees no CUDA device", name), {},
-                  "use --set run.device=cpu, or point CMAKE_PREFIX_PATH at a CUDA build of libtorch");
-    return device;
-  } catch (const c10::Error&) {
-    throw Error(ErrorKind::config, fmt::format("'run.device' names no device: {}", name), {},
-                "for example cpu, cuda, cuda:1");
-  }
-}
-
-std::vector<float> plain_values(const at::Tensor& tensor) {
-  const at::Tensor plain = tensor.detach().to(at::kCPU, at::kFloat).contiguous();
-  const float* data = plain.data_ptr<float>();
-  return {data, data + plain.numel()};
+// A tensor over memory that is not ours.
+template <class Value>
+at::Tensor borrowed(const std::vector<Value>& values, at::IntArrayRef shape, at::ScalarType type) {
+  return at::from_blob(const_cast<Value*>(values.data()), shape, type);
 }
 
 StateTensor exported(const std::string& name, const std::vector<std::int64_t>& shape, const at::Tensor& tensor) {
@@ -56,30 +45,6 @@ std::map<std::string, const StateTensor*> by_name(const std::vector<StateTensor>
   return named;
 }
 
-// While it lives, products on this device are computed in bfloat16, if asked for.
-class MixedPrecision {
- public:
-  MixedPrecision(bool wanted, const at::Device& device) : wanted_(wanted), cuda_(device.is_cuda()) {
-    if (!wanted_) return;
-    at::autocast::set_autocast_cpu_dtype(at::kBFloat16);
-    at::autocast::set_autocast_gpu_dtype(at::kBFloat16);
-    enable(true);
-  }
-  ~MixedPrecision() {
-    if (!wanted_) return;
-    enable(false);
-    // It holds casts of weights that the next update changes.
-    at::autocast::clear_cache();
-  }
-  MixedPrecision(const MixedPrecision&) = delete;
-  MixedPrecision& operator=(const MixedPrecision&) = delete;
-
- private:
-  void enable(bool on) const { cuda_ ? at::autocast::set_enabled(on) : at::autocast::set_cpu_enabled(on); }
-
-  bool wanted_, cuda_;
-};
-
 }  // namespace
 
 ReferenceEngine::ReferenceEngine(const EngineConfig& config) : config_(config) {
@@ -90,6 +55,7 @@ ReferenceEngine::ReferenceEngine(const EngineConfig& config) : config_(config) {
   at::set_num_threads(config.threads);
   tensor_options_ =
       at::TensorOptions().dtype(config.double_precision ? at::kDouble : at::kFloat).device(device_named(config.device));
+  prefer_repeatable(tensor_options_.device());
   ModelContext context{config.shape, Registry<AttentionRule>::instance().make(config.rule, config.rule_options),
                        config.scale};
   model_ = Registry<Model>::instance().make(config.model, config.model_options);
@@ -103,58 +69,60 @@ ReferenceEngine::ReferenceEngine(const EngineConfig& config) : config_(config) {
 // Tensors below borrow the memory of the batch for the length of a step; it is not written through them.
 ModelInputs ReferenceEngine::inputs_of(const Batch& batch) const {
   const TaskShape& shape = config_.shape;
-  const auto from = [&](const auto& values, at::IntArrayRef sizes, at::ScalarType type) {
-    using Value = typename std::decay_t<decltype(values)>::value_type;
-    return at::from_blob(const_cast<Value*>(values.data()), sizes, type);
-  };
   ModelInputs inputs;
   if (shape.input() == InputKind::ids)
-    inputs.values = from(batch.ids, {batch.samples, shape.tokens}, at::kInt).to(tensor_options_.device(), at::kLong);
+    inputs.values =
+        sent(borrowed(batch.ids, {batch.samples, shape.tokens}, at::kInt), tensor_options_.dtype(at::kLong));
   else if (shape.input() == InputKind::image)
     inputs.values =
-        from(batch.inputs, {batch.samples, shape.image.height, shape.image.width, shape.image.channels}, at::kFloat)
-            .to(tensor_options_);
+        sent(borrowed(batch.inputs, {batch.samples, shape.image.height, shape.image.width, shape.image.channels},
+                      at::kFloat),
+             tensor_options_);
   else
-    inputs.values = from(batch.inputs, {batch.samples, shape.tokens, shape.dimension}, at::kFloat).to(tensor_options_);
+    inputs.values =
+        sent(borrowed(batch.inputs, {batch.samples, shape.tokens, shape.dimension}, at::kFloat), tensor_options_);
   if (!batch.visible.empty())
     inputs.visible =
-        from(batch.visible, {batch.samples, shape.tokens}, at::kByte).to(tensor_options_.device(), at::kBool);
+        sent(borrowed(batch.visible, {batch.samples, shape.tokens}, at::kByte), tensor_options_.dtype(at::kBool));
   return inputs;
 }
 
-at::Tensor ReferenceEngine::labels_of(const Batch& batch) const {
-  return at::from_blob(const_cast<std::int64_t*>(batch.labels.data()), {static_cast<std::int64_t>(batch.labels.size())},
-                       at::kLong)
-      .to(tensor_options_.device());
+ReferenceEngine::Answers ReferenceEngine::answers_of(const Batch& batch) const {
+  const auto count = static_cast<std::int64_t>(batch.labels.size());
+  const at::TensorOptions integers = tensor_options_.dtype(at::kLong);
+  std::vector<std::int64_t> asked;
+  for (std::int64_t i = 0; i < count; ++i)
+    if (batch.labels[static_cast<std::size_t>(i)] >= 0) asked.push_back(i);
+  Answers answers;
+  answers.count = static_cast<std::int64_t>(asked.size());
+  if (answers.count < count) answers.rows = sent(borrowed(asked, {answers.count}, at::kLong).clone(), integers);
+  answers.labels = sent(borrowed(batch.labels, {count}, at::kLong), integers);
+  if (config_.shape.loss == LossKind::squared)
+    answers.targets = sent(borrowed(batch.targets, {count, config_.shape.classes}, at::kFloat), tensor_options_);
+  return answers;
 }
 
-// One row per label.
-at::Tensor ReferenceEngine::targets_of(const Batch& batch) const {
-  return at::from_blob(const_cast<float*>(batch.targets.data()),
-                       {static_cast<std::int64_t>(batch.labels.size()), config_.shape.classes}, at::kFloat)
-      .to(tensor_options_);
-}
-
-at::Tensor ReferenceEngine::loss_of(const at::Tensor& predictions, const Batch& batch, double label_smoothing) const {
+at::Tensor ReferenceEngine::loss_of(const at::Tensor& predictions, const Answers& answers, double smoothing) const {
   const at::Tensor rows = predictions.reshape({-1, config_.shape.classes});
-  const at::Tensor labels = labels_of(batch);
-  if (config_.shape.loss == LossKind::squared) {
-    const at::Tensor asked = labels.ge(0);
-    return at::mse_loss(rows.index({asked}), targets_of(batch).index({asked}));
-  }
-  return at::cross_entropy_loss(rows, labels.clamp_min(-1), {}, at::Reduction::Mean, /*ignore_index=*/-1,
-                                label_smoothing);
+  if (config_.shape.loss == LossKind::squared)
+    return at::mse_loss(answers.asked_for(rows), answers.asked_for(answers.targets));
+  // The same as at::cross_entropy_loss, which smooths by way of a mask and so waits for the device.
+  const at::Tensor log_p = at::log_softmax(rows, 1);
+  const at::Tensor loss =
+      at::nll_loss(log_p, answers.labels.clamp_min(-1), {}, at::Reduction::Mean, /*ignore_index=*/-1);
+  if (smoothing == 0) return loss;
+  const at::Tensor spread = answers.asked_for(-log_p.sum(1)).mean();
+  return (1 - smoothing) * loss + spread * (smoothing / static_cast<double>(config_.shape.classes));
 }
 
-double ReferenceEngine::accuracy_of(const at::Tensor& predictions, const Batch& batch) const {
+at::Tensor ReferenceEngine::accuracy_of(const at::Tensor& predictions, const Answers& answers) const {
   const at::Tensor rows = predictions.detach().reshape({-1, config_.shape.classes});
-  const at::Tensor labels = labels_of(batch);
-  const at::Tensor asked = labels.ge(0);
+  // A label that is not asked for is negative, and no class is.
   if (config_.shape.loss != LossKind::squared)
-    return rows.argmax(-1).eq(labels).index({asked}).to(at::kDouble).mean().item<double>();
-  const at::Tensor targets = targets_of(batch).index({asked}).to(at::kDouble);
-  const at::Tensor errors = rows.index({asked}).to(at::kDouble) - targets;
-  return 1 - (errors.square().sum() / targets.square().sum()).item<double>();
+    return rows.argmax(-1).eq(answers.labels).sum().to(at::kDouble) / static_cast<double>(answers.count);
+  const at::Tensor targets = answers.asked_for(answers.targets).to(at::kDouble);
+  const at::Tensor errors = answers.asked_for(rows).to(at::kDouble) - targets;
+  return 1 - errors.square().sum() / targets.square().sum();
 }
 
 ForwardContext ReferenceEngine::context_at(std::int64_t step, bool training) const {
@@ -173,12 +141,13 @@ StepResult ReferenceEngine::accumulate_gradients(const Batch& batch, std::int64_
   parameters_->zero_gradients();
   ForwardContext context = context_at(step, true);
   context.updates_buffers = true;
+  const Answers answers = answers_of(batch);
   const at::Tensor predictions = forward(batch, context);
-  const at::Tensor loss = loss_of(predictions, batch, config_.label_smoothing);
+  const at::Tensor loss = loss_of(predictions, answers, config_.label_smoothing);
   loss.backward();
-  return {.loss = loss.item<double>(),
-          .accuracy = accuracy_of(predictions, batch),
-          .gradient_norm = parameters_->gradients().norm().item<double>()};
+  const std::vector<double> numbers =
+      brought_home({loss, accuracy_of(predictions, answers), parameters_->gradients().norm()});
+  return {.loss = numbers[0], .accuracy = numbers[1], .gradient_norm = numbers[2]};
 }
 
 StepResult ReferenceEngine::train_step(const Batch& batch, const StepSettings& settings) {
@@ -191,8 +160,11 @@ StepResult ReferenceEngine::train_step(const Batch& batch, const StepSettings& s
 
 Evaluation ReferenceEngine::evaluate(const Batch& batch, std::int64_t step) {
   const at::NoGradGuard no_grad;
+  const Answers answers = answers_of(batch);
   const at::Tensor predictions = forward(batch, context_at(step, false));
-  return {.loss = loss_of(predictions, batch, 0).item<double>(), .accuracy = accuracy_of(predictions, batch)};
+  const std::vector<double> numbers =
+      brought_home({loss_of(predictions, answers, 0), accuracy_of(predictions, answers)});
+  return {.loss = numbers[0], .accuracy = numbers[1]};
 }
 
 Observation ReferenceEngine::observe(const Batch& batch, std::int64_t step) {
@@ -208,7 +180,7 @@ Observation ReferenceEngine::observe(const Batch& batch, std::int64_t step) {
   };
   ForwardContext context = context_at(step, true);
   context.hook = &hook;
-  const at::Tensor loss = loss_of(forward(batch, context), batch, config_.label_smoothing);
+  const at::Tensor loss = loss_of(forward(batch, context), answers_of(batch), config_.label_smoothing);
   loss.backward();
   parameters_->zero_gradients();
 
@@ -260,16 +232,3 @@ void ReferenceEngine::import_state(const EngineState& state) {
 }
 
 }  // namespace eureka
-
-extern "C" {
-
-eureka::Engine* eureka_make_reference_engine(const eureka::EngineConfig& config) {
-  return new eureka::ReferenceEngine(config);
-}
-
-void eureka_torch_facts(eureka::TorchFacts& facts) {
-  facts.version = fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH);
-  facts.cuda = at::hasCUDA();
-  facts.threads = at::get_num_threads();
-}
-}

@@ -29,11 +29,21 @@ class ReferenceEngine final : public Engine {
   StepResult accumulate_gradients(const Batch& batch, std::int64_t step);
 
  private:
+  // What a batch asks for; sent to the device before the forward pass, or it would wait for that.
+  struct Answers {
+    at::Tensor labels;   // negative: not asked for
+    at::Tensor targets;  // of the squared loss, one row per label
+    // Which labels are asked for; undefined: all. A mask on the device would have to be counted there, and waited for.
+    at::Tensor rows;
+    std::int64_t count = 0;  // of labels that are asked for
+
+    at::Tensor asked_for(const at::Tensor& all) const { return rows.defined() ? all.index_select(0, rows) : all; }
+  };
+
   ModelInputs inputs_of(const Batch& batch) const;
-  at::Tensor labels_of(const Batch& batch) const;
-  at::Tensor targets_of(const Batch& batch) const;
-  at::Tensor loss_of(const at::Tensor& predictions, const Batch& batch, double label_smoothing) const;
-  double accuracy_of(const at::Tensor& predictions, const Batch& batch) const;
+  Answers answers_of(const Batch& batch) const;
+  at::Tensor loss_of(const at::Tensor& predictions, const Answers& answers, double smoothing) const;
+  at::Tensor accuracy_of(const at::Tensor& predictions, const Answers& answers) const;
   ForwardContext context_at(std::int64_t step, bool training) const;
 
   EngineConfig config_;

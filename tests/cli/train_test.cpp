@@ -187,7 +187,12 @@ TEST(Presets, AllStudiesRun) { expect_runs("study"); }
 
 TEST(Doctor, SpeaksJson) {
   const CommandResult result = eureka_command({"doctor", "--json"});
-  EXPECT_EQ(Json::parse(result.out).at("findings").size(), 5U);
+  const Json report = Json::parse(result.out);
+  EXPECT_EQ(report.at("findings").size(), 5U);
+  const Json& libtorch = report.at("libtorch");
+  EXPECT_GE(libtorch.at("version").get<std::string>(), "1.13");
+  EXPECT_TRUE(fs::exists(libtorch.at("path").get<std::string>())) << libtorch;
+  EXPECT_EQ(libtorch.at("devices").at(0), "cpu");
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ void expect_same_path(const OptimizerOptions& ours, const GroupFactors& factors,
   std::vector<torch::optim::OptimizerParamGroup> groups;
   groups.emplace_back(std::vector<at::Tensor>{matrix}, std::make_unique<TorchOptions>(matrix_options));
   groups.emplace_back(std::vector<at::Tensor>{bias}, std::make_unique<TorchOptions>(bias_options));
-  TorchOptimizer reference(groups, matrix_options);
+  // As defaults of all groups those without decay: 2.x takes a group's value of 0 for "not set".
+  TorchOptimizer reference(groups, bias_options);
   for (int step = 0; step < 20; ++step) {
     parameters.zero_gradients();
     loss_of(parameters["matrix"], parameters["bias"], step).backward();

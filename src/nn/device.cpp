@@ -1,0 +1,98 @@
+#include "nn/device.h"
+
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/error.h"
+
+namespace eureka {
+namespace {
+
+int device_count(at::DeviceType type) {
+  return c10::impl::hasDeviceGuardImpl(type) ? c10::impl::getDeviceGuardImpl(type)->deviceCount() : 0;
+}
+
+// Asked of the driver, whose C interface needs no CUDA header; empty if it does not say.
+std::string cuda_device_name(int index) {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (driver == nullptr) return {};
+  auto* start = reinterpret_cast<int (*)(unsigned)>(::dlsym(driver, "cuInit"));
+  auto* find = reinterpret_cast<int (*)(int*, int)>(::dlsym(driver, "cuDeviceGet"));
+  auto* name_of = reinterpret_cast<int (*)(char*, int, int)>(::dlsym(driver, "cuDeviceGetName"));
+  int device = 0;
+  std::array<char, 256> name{};
+  const bool known = start != nullptr && find != nullptr && name_of != nullptr && start(0) == 0 &&
+                     find(&device, index) == 0 && name_of(name.data(), name.size() - 1, device) == 0;
+  return known ? name.data() : std::string();
+}
+
+}  // namespace
+
+at::Device device_named(const std::string& name) {
+  const at::Device device = [&] {
+    try {
+      return at::Device(name);
+    } catch (const c10::Error&) {
+      throw Error(ErrorKind::config, fmt::format("'run.device' names no device: {}", name), {},
+                  "for example cpu, cuda, cuda:1");
+    }
+  }();
+  const int count = device_count(device.type());
+  if (count == 0)
+    throw Error(ErrorKind::config, fmt::format("'run.device' is {}, but this libtorch sees no such device here", name),
+                {}, "use --set run.device=cpu, or build with a libtorch for it: make build TORCH=DIR (docs/gpu.md)");
+  if (device.has_index() && device.index() >= count)
+    throw Error(ErrorKind::config, fmt::format("'run.device' is {}, but there are only {} of its kind", name, count),
+                {}, "they are counted from 0; eureka doctor names them");
+  return device;
+}
+
+std::vector<std::string> device_names() {
+  std::vector<std::string> names = {"cpu"};
+  const int count = at::hasCUDA() ? device_count(at::kCUDA) : 0;
+  for (int i = 0; i < count; ++i) {
+    const std::string model = cuda_device_name(i);
+    names.push_back(model.empty() ? fmt::format("cuda:{}", i) : fmt::format("cuda:{} ({})", i, model));
+  }
+  return names;
+}
+
+void prefer_repeatable(const at::Device& device) {
+  if (!device.is_cuda()) return;
+  at::Context& context = at::globalContext();
+  context.setDeterministicAlgorithms(true, /*warn_only=*/true);
+  context.setDeterministicCuDNN(true);
+  context.setBenchmarkCuDNN(false);
+  context.setAllowTF32CuBLAS(false);
+  context.setAllowTF32CuDNN(false);
+#if EUREKA_TORCH_AT_LEAST(2, 2)
+  // Or every new tensor is filled with NaN first.
+  context.setDeterministicFillUninitializedMemory(false);
+#endif
+}
+
+at::Tensor sent(const at::Tensor& host, const at::TensorOptions& options) {
+  const at::Tensor converted = host.to(c10::typeMetaToScalarType(options.dtype()));
+  if (!options.device().is_cuda()) return converted.to(options.device());
+  // Torch keeps pinned memory until the copy is done.
+  return converted.pin_memory().to(options.device(), /*dtype=*/converted.scalar_type(), /*non_blocking=*/true);
+}
+
+std::vector<double> brought_home(const std::vector<at::Tensor>& numbers) {
+  std::vector<at::Tensor> doubles;
+  for (const at::Tensor& number : numbers) doubles.push_back(number.detach().to(at::kDouble));
+  const at::Tensor home = at::stack(doubles).to(at::kCPU);
+  const double* data = home.data_ptr<double>();
+  return {data, data + home.numel()};
+}
+
+std::vector<float> plain_values(const at::Tensor& tensor) {
+  const at::Tensor plain = tensor.detach().to(at::kCPU, at::kFloat).contiguous();
+  const float* data = plain.data_ptr<float>();
+  return {data, data + plain.numel()};
+}
+
+}  // namespace eureka

@@ -1,0 +1,31 @@
+// The device that tensors live on: found by name, asked to repeat itself, fed and read without needless waiting.
+//
+// A CUDA device works behind our back. Whoever reads a number from it waits until it has caught up, and so does a copy
+// to it from ordinary memory; a step should wait once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "nn/torch.h"
+
+namespace eureka {
+
+// Throws Error(config) when the name means nothing, or this libtorch sees no such device here.
+at::Device device_named(const std::string& name);
+
+// The devices this libtorch can train on here: cpu, then cuda:N with the maker's name.
+std::vector<std::string> device_names();
+
+// On a CUDA device, asks libtorch for the same bits in every run, and for float32 where float32 was asked for.
+void prefer_repeatable(const at::Device& device);
+
+// `host` where `options` say and in their type, without waiting. On the CPU it may be the same memory.
+at::Tensor sent(const at::Tensor& host, const at::TensorOptions& options);
+
+// Tensors of one number each, in one copy.
+std::vector<double> brought_home(const std::vector<at::Tensor>& numbers);
+
+std::vector<float> plain_values(const at::Tensor& tensor);
+
+}  // namespace eureka

@@ -1,0 +1,21 @@
+// What the program finds in the torch library with dlsym.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "nn/device.h"
+#include "nn/guarded_engine.h"
+
+extern "C" {
+
+eureka::Engine* eureka_make_reference_engine(const eureka::EngineConfig& config) {
+  return eureka::make_guarded_engine(config).release();
+}
+
+void eureka_torch_facts(eureka::TorchFacts& facts) {
+  facts.version = fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH);
+  Dl_info where{};
+  if (::dladdr(reinterpret_cast<const void*>(&at::get_num_threads), &where) != 0 && where.dli_fname != nullptr)
+    facts.path = where.dli_fname;
+  facts.devices = eureka::device_names();
+}
+}

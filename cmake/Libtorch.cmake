@@ -1,26 +1,26 @@
-# The libtorch to build against, as the target eureka_libtorch: the system's, or the one in EUREKA_TORCH.
-set(EUREKA_TORCH "" CACHE PATH "Folder of a libtorch, or the torch folder of a Python wheel; empty: the system's")
+# The libtorch to build against, as the target eureka_libtorch: the system's, or the one in EUREKA_TORCH_DIR.
+set(EUREKA_TORCH_DIR "" CACHE PATH "Folder of a libtorch, or the torch folder of a Python wheel; empty: the system's")
 
-if(DEFINED EUREKA_TORCH_CONFIGURED AND NOT EUREKA_TORCH STREQUAL EUREKA_TORCH_CONFIGURED)
+if(DEFINED EUREKA_TORCH_CONFIGURED AND NOT EUREKA_TORCH_DIR STREQUAL EUREKA_TORCH_CONFIGURED)
   message(FATAL_ERROR "This build folder is set up for another libtorch, and CMake remembers where its parts are. "
                       "Add --fresh to the cmake command; 'make build TORCH=DIR' does it by itself.")
 endif()
 
 add_library(eureka_libtorch INTERFACE)
-if(NOT EUREKA_TORCH)
+if(NOT EUREKA_TORCH_DIR)
   find_package(Torch REQUIRED)
   target_include_directories(eureka_libtorch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
   target_link_libraries(eureka_libtorch INTERFACE ${TORCH_LIBRARIES})
 else()
   # Not by its TorchConfig.cmake: that of a CUDA build stops without the CUDA toolkit, of which we use nothing.
   foreach(file include/ATen/ATen.h lib/libtorch.so lib/libtorch_cpu.so lib/libc10.so)
-    if(NOT EXISTS ${EUREKA_TORCH}/${file})
-      message(FATAL_ERROR "${EUREKA_TORCH} is no libtorch: it has no ${file}.")
+    if(NOT EXISTS ${EUREKA_TORCH_DIR}/${file})
+      message(FATAL_ERROR "${EUREKA_TORCH_DIR} is no libtorch: it has no ${file}.")
     endif()
   endforeach()
-  file(STRINGS ${EUREKA_TORCH}/lib/libc10.so new_abi REGEX "_ZN3c106DeviceC1ERKNSt7__cxx11" LIMIT_COUNT 1)
+  file(STRINGS ${EUREKA_TORCH_DIR}/lib/libc10.so new_abi REGEX "_ZN3c106DeviceC1ERKNSt7__cxx11" LIMIT_COUNT 1)
   if(NOT new_abi)
-    message(FATAL_ERROR "The libtorch in ${EUREKA_TORCH} was built with the old ABI of std::string. "
+    message(FATAL_ERROR "The libtorch in ${EUREKA_TORCH_DIR} was built with the old ABI of std::string. "
                         "Take the download marked 'cxx11 ABI', or release 2.7 or later.")
   endif()
 
@@ -29,16 +29,16 @@ else()
   set(before_torch ${CMAKE_BINARY_DIR}/before-torch)
   file(MAKE_DIRECTORY ${before_torch})
   file(CREATE_LINK ${FMT_HEADERS}/fmt ${before_torch}/fmt SYMBOLIC)
-  target_include_directories(eureka_libtorch SYSTEM INTERFACE ${before_torch} ${EUREKA_TORCH}/include
-                                                              ${EUREKA_TORCH}/include/torch/csrc/api/include)
+  target_include_directories(eureka_libtorch SYSTEM INTERFACE ${before_torch} ${EUREKA_TORCH_DIR}/include
+                                                              ${EUREKA_TORCH_DIR}/include/torch/csrc/api/include)
   foreach(name torch torch_cpu c10)
     add_library(libtorch::${name} SHARED IMPORTED)
-    set_target_properties(libtorch::${name} PROPERTIES IMPORTED_LOCATION ${EUREKA_TORCH}/lib/lib${name}.so)
+    set_target_properties(libtorch::${name} PROPERTIES IMPORTED_LOCATION ${EUREKA_TORCH_DIR}/lib/lib${name}.so)
     target_link_libraries(eureka_libtorch INTERFACE libtorch::${name})
   endforeach()
   # libtorch.so only pulls in the libraries of the devices, which register themselves. A machine that builds may lack
   # what those need in turn.
   target_link_options(eureka_libtorch INTERFACE LINKER:--no-as-needed LINKER:--allow-shlib-undefined)
-  message(STATUS "libtorch: ${EUREKA_TORCH}")
+  message(STATUS "libtorch: ${EUREKA_TORCH_DIR}")
 endif()
-set(EUREKA_TORCH_CONFIGURED "${EUREKA_TORCH}" CACHE INTERNAL "the libtorch that this build folder is set up for")
+set(EUREKA_TORCH_CONFIGURED "${EUREKA_TORCH_DIR}" CACHE INTERNAL "the libtorch that this build folder is set up for")

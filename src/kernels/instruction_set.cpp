@@ -72,7 +72,8 @@ void choose_instruction_set(std::string_view name) {
       std::find_if(kSets.begin(), kSets.end(), [&](const InstructionSet& s) { return wanted == s.name; });
   const std::string here = fmt::format("this machine has {}", fmt::join(instruction_sets(), ", "));
   if (found == kSets.end())
-    throw Error(ErrorKind::usage, fmt::format("there is no instruction set '{}'", name), "EUREKA_INSTRUCTIONS", here);
+    throw Error(ErrorKind::usage, fmt::format("there is no instruction set '{}' for this kind of processor", name),
+                "EUREKA_INSTRUCTIONS", here);
   if (!available(*found))
     throw Error(ErrorKind::usage, fmt::format("this processor has no {}", found->name), "EUREKA_INSTRUCTIONS", here);
   hwy::DisableTargets(~found->target);

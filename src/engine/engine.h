@@ -81,6 +81,8 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual std::string name() const = 0;
+  // The vector instructions it computes with, for the record of a run.
+  virtual std::string instructions() const = 0;
   virtual const std::vector<ParameterSpec>& parameters() const = 0;
   virtual StepResult train_step(const Batch& batch, const StepSettings& settings) = 0;
   // `step` decides the scale of scheduled attention.

@@ -20,10 +20,11 @@ fs::path library_path() {
   return program.parent_path().parent_path() / "lib" / "libeureka_torch.so";
 }
 
-void* library() {
-  static void* handle = [] {
+// Loaded once, for the precision of the first who asks.
+void* library(Precision precision) {
+  static void* handle = [&] {
     const fs::path path = library_path();
-    pin_libtorch();
+    pin_libtorch(precision);
     void* opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr)
       throw Error(ErrorKind::failed, fmt::format("cannot load the torch library: {}", ::dlerror()), path.string(),
@@ -34,8 +35,8 @@ void* library() {
 }
 
 template <class Function>
-Function* entry_point(const char* name) {
-  void* address = ::dlsym(library(), name);
+Function* entry_point(const char* name, Precision precision = Precision::float32) {
+  void* address = ::dlsym(library(precision), name);
   if (address == nullptr)
     throw Error(ErrorKind::failed, fmt::format("the torch library has no '{}'", name), library_path().string(),
                 "it was built from another version: run 'make build'");
@@ -46,7 +47,7 @@ Function* entry_point(const char* name) {
 
 std::unique_ptr<Engine> load_reference_engine(const EngineConfig& config) {
   return std::unique_ptr<Engine>(
-      entry_point<decltype(eureka_make_reference_engine)>("eureka_make_reference_engine")(config));
+      entry_point<decltype(eureka_make_reference_engine)>("eureka_make_reference_engine", config.precision)(config));
 }
 
 TorchFacts load_torch_facts() {

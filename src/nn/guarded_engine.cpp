@@ -14,6 +14,7 @@ class GuardedEngine final : public Engine {
       : device_(config.device), engine_(clearly(device_, [&] { return std::make_unique<ReferenceEngine>(config); })) {}
 
   std::string name() const override { return engine_->name(); }
+  std::string instructions() const override { return engine_->instructions(); }
   const std::vector<ParameterSpec>& parameters() const override { return engine_->parameters(); }
   StepResult train_step(const Batch& batch, const StepSettings& settings) override {
     return clearly(device_, [&] { return engine_->train_step(batch, settings); });

@@ -61,7 +61,9 @@ void StudyProgress::count(const TrialEnded& end) {
     cell.seconds += end.seconds;
     ++cell.timed;
   }
-  cell.outcomes.push_back(outcome_of(end.row));
+  TrialRow row = end.row;
+  if (phase_.study->target) row.steps_to_level = first_step_at(end.trial.directory, *phase_.study->target, row.origin);
+  cell.outcomes.push_back(outcome_of(row));
 }
 
 // Trials of an arm take about as long as those of it that have ended; of an arm that has none, as long as any.
@@ -93,14 +95,17 @@ std::string StudyProgress::status_line(const std::vector<TrialState>& running) c
 }
 
 std::string StudyProgress::table() const {
-  TextTable table({{"arm", Align::left}, {"done"}, {"moments"}, {"median so far"}});
+  // A target relative to the baseline is not known before the baseline has ended.
+  const bool by_target = phase_.study->event == AwaitedEvent::target && phase_.study->target;
+  TextTable table({{"arm", Align::left}, {"done"}, {by_target ? "reached" : "moments"}, {"median so far"}});
   for (const auto& [key, cell] : phase_.cells) {
     const std::string& point = phase_.study->points[key.first].name;
     const std::string& arm = phase_.study->arms[key.second].name;
-    const ArmSummary summary = summarise_arm(cell.outcomes, cell.horizon);
+    const ArmSummary summary = summarise_arm(cell.outcomes, cell.horizon,
+                                             {.awaited = by_target ? AwaitedEvent::target : AwaitedEvent::moment});
     table.add_row({point.empty() ? arm : fmt::format("{} {}", point, arm), fmt::format("{}/{}", cell.ended, cell.total),
-                   fmt::format("{}", summary.moments),
-                   summary.moment.median ? fmt::format("{:.0f}", *summary.moment.median) : "-"});
+                   fmt::format("{}", summary.event.events),
+                   summary.event.median ? fmt::format("{:.0f}", *summary.event.median) : "-"});
   }
   return table.str(use_colour(STDERR_FILENO));
 }

@@ -61,9 +61,19 @@ void StudyProgress::count(const TrialEnded& end) {
     cell.seconds += end.seconds;
     ++cell.timed;
   }
+  cell.outcomes.push_back(outcome_of(with_target(end)));
+}
+
+// A curve that cannot be read is the report's to complain of.
+TrialRow StudyProgress::with_target(const TrialEnded& end) const {
   TrialRow row = end.row;
-  if (phase_.study->target) row.steps_to_level = first_step_at(end.trial.directory, *phase_.study->target, row.origin);
-  cell.outcomes.push_back(outcome_of(row));
+  if (!phase_.study->target) return row;
+  try {
+    row.steps_to_level = first_step_at(end.trial.directory, *phase_.study->target, row.origin);
+  } catch (const Error&) {
+    row.steps_to_level.reset();
+  }
+  return row;
 }
 
 // Trials of an arm take about as long as those of it that have ended; of an arm that has none, as long as any.

@@ -37,6 +37,7 @@ class StudyProgress final : public StudyObserver {
 
   void begin(const TrialsPlanned& planned);
   void count(const TrialEnded& end);
+  TrialRow with_target(const TrialEnded& end) const;
   void draw(const std::vector<TrialState>& running);
   double seconds_left(const std::vector<TrialState>& running) const;
   std::string table() const;

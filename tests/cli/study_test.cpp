@@ -107,18 +107,27 @@ TEST_F(StudyVerb, TellsWhatHappensAsLinesOfJson) {
 
 TEST_F(StudyVerb, ComparesByATargetWhenItsFileSaysSo) {
   const fs::path file = directory_.path() / "target.toml";
-  std::ofstream(file) << "[study]\nbase = \"two-step\"\nseeds = 2\nbudget = 50\nset.train.validation_samples = 100\n"
-                         "set.train.eval_every = 5\nevent = \"target\"\ntarget = 0.3\n"
-                         "[[arm]]\nname = \"softmax\"\n[[arm]]\nname = \"qk_norm\"\nset.attention.rule = \"qk_norm\"\n";
+  const auto write = [&](const std::string& target) {
+    std::ofstream(file)
+        << "[study]\nbase = \"two-step\"\nseeds = 2\nbudget = 50\nset.train.validation_samples = 100\n"
+           "set.train.eval_every = 5\nevent = \"target\"\n"
+        << target << "[[arm]]\nname = \"softmax\"\n[[arm]]\nname = \"qk_norm\"\nset.attention.rule = \"qk_norm\"\n";
+  };
+  write("target = 0.3\n");
+  const CommandResult refused = eureka_command({"study", file.string(), "--out", out("t").string()});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("no more than runs on the plateau reach"));
+
+  write("target = 0.9\n");
   const CommandResult run = eureka_command({"study", file.string(), "--out", out("t").string()});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  const Json found = Json::parse(result("t"));
-  EXPECT_EQ(found.at("event"), "target");
-  EXPECT_EQ(found.at("arms")[0].at("reached_target"), 2);
-  EXPECT_EQ(found.at("arms")[0].at("moments"), 0);
-  EXPECT_EQ(found.at("arms")[0].at("rate"), 1.0);
-  EXPECT_THAT(run.out, HasSubstr("2 of 2 runs reached the target within 50 steps"));
   const std::string first = result("t");
+  const Json found = Json::parse(first);
+  EXPECT_EQ(found.at("event"), "target");
+  EXPECT_EQ(found.at("points")[0].at("target_accuracy"), 0.9);
+  EXPECT_EQ(found.at("arms")[0].at("reached_target"), 0) << "50 steps are too few";
+  EXPECT_EQ(found.at("arms")[1].at("verdict_kind"), "not_reached");
+  EXPECT_THAT(run.out, HasSubstr("0 of 2 runs reached the target within 50 steps"));
   EXPECT_EQ(eureka_command({"study", "--out", out("t").string(), "--resume", "--json"}).out, first);
 }
 

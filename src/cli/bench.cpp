@@ -11,6 +11,7 @@
 #include "cli/bench_processes.h"
 #include "cli/bench_profile.h"
 #include "cli/cli.h"
+#include "diagnostics/diagnostic_set.h"
 #include "engine/choose_engine.h"
 #include "kernels/gemm.h"
 #include "kernels/instruction_set.h"
@@ -32,6 +33,7 @@ struct BenchArguments {
   int threads = 1;
   std::string rule = "softmax";
   std::string beside_rule;
+  std::string diagnose;
 };
 
 double process_cpu_ms() {
@@ -40,11 +42,17 @@ double process_cpu_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
+// How often and at how many samples a diagnostic looks.
+constexpr std::int64_t kLookEvery = 25;
+constexpr std::int64_t kLookSamples = 16;
+
 // One engine at work on a case.
 class Worker {
  public:
-  Worker(const EngineConfig& config, const Batch& batch)
+  // diagnostic: looks at every kLookEvery-th step; empty: none.
+  Worker(const EngineConfig& config, const Batch& batch, const std::string& diagnostic = {})
       : batch_(batch), engine_(make_engine(EngineChoice::automatic, config).engine) {
+    if (!diagnostic.empty()) diagnostics_.add(diagnostic, Registry<Diagnostic>::instance().make(diagnostic));
     steps(2, warm_up_);
   }
   void steps(std::size_t count) { steps(count, times); }
@@ -59,6 +67,7 @@ class Worker {
     const double cpu_before = process_cpu_ms();
     for (std::size_t i = 0; i < count; ++i, ++step_) {
       const auto start = std::chrono::steady_clock::now();
+      if (step_ % kLookEvery == 0) diagnostics_.look(*engine_, batch_, step_, kLookSamples);
       engine_->train_step(batch_, {.step = step_, .lr = 1e-4});
       to.ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     }
@@ -67,6 +76,7 @@ class Worker {
 
   const Batch& batch_;
   std::unique_ptr<Engine> engine_;
+  DiagnosticSet diagnostics_;
   std::int64_t step_ = 0;
   StepTimes warm_up_;
 };
@@ -111,6 +121,8 @@ Json measure(const BenchCase& one, const BenchArguments& arguments) {
   if (arguments.threads > 1) add("1 thread", [](EngineConfig& config) { config.threads = 1; });
   if (!arguments.beside_rule.empty())
     add(arguments.beside_rule, [&](EngineConfig& config) { use_rule(config, arguments.beside_rule); });
+  if (!arguments.diagnose.empty())
+    others.push_back({"with " + arguments.diagnose, Worker(one.config, batch, arguments.diagnose)});
   std::optional<PyTorch> pytorch;
   StepTimes theirs;
   if (arguments.against_pytorch) {
@@ -305,6 +317,8 @@ void add_bench(CLI::App& app, Action& chosen) {
       ->check(CLI::PositiveNumber);
   verb->add_option("--rule", arguments->rule, "attention rule (PyTorch always does softmax)");
   verb->add_option("--beside-rule", arguments->beside_rule, "another attention rule, turn and turn about");
+  verb->add_option("--diagnose", arguments->diagnose,
+                   "a diagnostic that looks at 16 samples of every 25th step, beside steps without");
   verb->add_flag("--breakdown", arguments->breakdown, "which part of a step takes how much of it");
   verb->add_flag("--memory", arguments->memory, "peak memory of a step, in a process of its own");
   verb->add_flag("--start-up", arguments->start_up, "how long a training run of one step takes");

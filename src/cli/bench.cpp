@@ -11,6 +11,7 @@
 #include "cli/bench_processes.h"
 #include "cli/bench_profile.h"
 #include "cli/cli.h"
+#include "diagnostics/diagnostic_set.h"
 #include "engine/choose_engine.h"
 #include "kernels/gemm.h"
 #include "kernels/instruction_set.h"
@@ -32,6 +33,7 @@ struct BenchArguments {
   int threads = 1;
   std::string rule = "softmax";
   std::string beside_rule;
+  std::string diagnose;
 };
 
 double process_cpu_ms() {
@@ -39,6 +41,14 @@ double process_cpu_ms() {
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+// How often and at how many samples a diagnostic looks.
+constexpr int kLookEvery = 25;
+constexpr std::int64_t kLookSamples = 16;
 
 // One engine at work on a case.
 class Worker {
@@ -50,9 +60,19 @@ class Worker {
   void steps(std::size_t count) { steps(count, times); }
   // How many steps take about this long.
   std::size_t steps_in(double ms) const { return static_cast<std::size_t>(std::clamp(ms / warm_up_.best(), 1.0, 1e4)); }
+  // Looks before steps that are not counted, as a run in training does.
+  void look(DiagnosticSet& diagnostics, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      diagnostics.look(*engine_, batch_, step_, kLookSamples);
+      look_ms.push_back(milliseconds_since(start));
+      steps(1, warm_up_);
+    }
+  }
   std::string engine() const { return engine_->name(); }
 
   StepTimes times;
+  std::vector<double> look_ms;
 
  private:
   void steps(std::size_t count, StepTimes& to) {
@@ -60,7 +80,7 @@ class Worker {
     for (std::size_t i = 0; i < count; ++i, ++step_) {
       const auto start = std::chrono::steady_clock::now();
       engine_->train_step(batch_, {.step = step_, .lr = 1e-4});
-      to.ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+      to.ms.push_back(milliseconds_since(start));
     }
     to.cpu_ms += process_cpu_ms() - cpu_before;
   }
@@ -99,6 +119,18 @@ double peak_mb_of_step(const BenchCase& one, const BenchArguments& arguments) {
       {"bench", one.name, "--only-memory", "--threads", std::to_string(arguments.threads), "--rule", arguments.rule}));
 }
 
+// The time of training with a look at every kLookEvery-th step over that without.
+Json cost_of_looking(const std::string& diagnostic, const Worker& worker) {
+  StepTimes looks{.ms = worker.look_ms};
+  return {{"what", diagnostic},
+          {"samples", kLookSamples},
+          {"every", kLookEvery},
+          {"best_ms", looks.best()},
+          {"median_ms", looks.median()},
+          {"ratio_best", 1 + looks.best() / (kLookEvery * worker.times.best())},
+          {"ratio_median", 1 + looks.median() / (kLookEvery * worker.times.median())}};
+}
+
 Json measure(const BenchCase& one, const BenchArguments& arguments) {
   const Batch batch = bench_batch(one);
   Worker ours(one.config, batch);
@@ -111,6 +143,9 @@ Json measure(const BenchCase& one, const BenchArguments& arguments) {
   if (arguments.threads > 1) add("1 thread", [](EngineConfig& config) { config.threads = 1; });
   if (!arguments.beside_rule.empty())
     add(arguments.beside_rule, [&](EngineConfig& config) { use_rule(config, arguments.beside_rule); });
+  DiagnosticSet diagnostics;
+  if (!arguments.diagnose.empty())
+    diagnostics.add(arguments.diagnose, Registry<Diagnostic>::instance().make(arguments.diagnose));
   std::optional<PyTorch> pytorch;
   StepTimes theirs;
   if (arguments.against_pytorch) {
@@ -125,6 +160,7 @@ Json measure(const BenchCase& one, const BenchArguments& arguments) {
   for (int round = 0; round < kRounds; ++round) {
     peak = std::max(peak, measured_peak_flops());
     ours.steps(count);
+    if (!diagnostics.empty()) ours.look(diagnostics, std::clamp<std::size_t>(count / 10, 1, 20));
     for (Beside& other : others) other.worker.steps(count);
     if (pytorch) pytorch->steps(std::max<std::size_t>(1, count / 3), theirs);
   }
@@ -142,6 +178,7 @@ Json measure(const BenchCase& one, const BenchArguments& arguments) {
               {"gflops", rate * 1e-9},
               {"peak_gflops", peak * 1e-9 * arguments.threads},
               {"share_of_peak", rate / (peak * arguments.threads)}};
+  if (!diagnostics.empty()) result["diagnose"] = cost_of_looking(arguments.diagnose, ours);
   for (const Beside& other : others) {
     const StepTimes& t = other.worker.times;
     result["beside"].push_back({{"what", other.what},
@@ -230,6 +267,20 @@ void print_beside(const Json& results) {
   fmt::print("\n{}", table.str());
 }
 
+void print_looks(const Json& results) {
+  TextTable table(
+      {{"case", Align::left}, {"looked at by", Align::left}, {"ms/look"}, {"median"}, {"ratio"}, {"of medians"}});
+  for (const Json& r : results) {
+    const Json& look = r.at("diagnose");
+    table.add_row({r.at("name"), look.at("what"), fmt::format("{:.3f}", look.at("best_ms").get<double>()),
+                   fmt::format("{:.3f}", look.at("median_ms").get<double>()),
+                   fmt::format("{:.4f}x", look.at("ratio_best").get<double>()),
+                   fmt::format("{:.4f}x", look.at("ratio_median").get<double>())});
+  }
+  fmt::print("\n{}ratio: training with a look at {} samples of every {}th step, over training without\n", table.str(),
+             kLookSamples, kLookEvery);
+}
+
 void print_breakdown(const Json& results) {
   std::vector<TableColumn> columns = {{"share of a step", Align::left}};
   for (const auto& [part, share] : results.front().at("breakdown").items()) columns.push_back({part});
@@ -248,6 +299,7 @@ void print_report(const Json& report, const BenchArguments& arguments) {
   if (results.empty()) return;
   if (results.front().contains("peak_mb")) print_memory_table(results);
   if (results.front().contains("beside")) print_beside(results);
+  if (!arguments.diagnose.empty()) print_looks(results);
   if (arguments.breakdown) print_breakdown(results);
   if (arguments.start_up)
     fmt::print("\nA training run of one step takes {:.3f} s, from the start of the process to its end.\n",
@@ -305,6 +357,8 @@ void add_bench(CLI::App& app, Action& chosen) {
       ->check(CLI::PositiveNumber);
   verb->add_option("--rule", arguments->rule, "attention rule (PyTorch always does softmax)");
   verb->add_option("--beside-rule", arguments->beside_rule, "another attention rule, alternating");
+  verb->add_option("--diagnose", arguments->diagnose,
+                   "what a look of this diagnostic at 16 samples of every 25th step costs");
   verb->add_flag("--breakdown", arguments->breakdown, "which part of a step takes how much of it");
   verb->add_flag("--memory", arguments->memory, "peak memory of a step, in a process of its own");
   verb->add_flag("--start-up", arguments->start_up, "how long a training run of one step takes");

@@ -6,6 +6,7 @@
 
 #include "base/suggest.h"
 #include "cli/cli.h"
+#include "diagnostics/diagnostic.h"
 #include "io/option_json.h"
 #include "lab/presets.h"
 #include "lab/study_statistics.h"
@@ -16,10 +17,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::vector<std::string> kKinds = {"tasks", "models", "attention", "presets", "options", "statistics"};
+const std::vector<std::string> kKinds = {"tasks",   "models",  "attention", "diagnostics",
+                                         "presets", "options", "statistics"};
 
 std::string registry_kind(const std::string& kind) {
-  return kind == "tasks" ? "task" : kind == "models" ? "model" : kind;
+  return kind == "attention" ? kind : kind.substr(0, kind.size() - 1);
 }
 
 std::string limits(const OptionInfo& option) {
@@ -39,6 +41,19 @@ void print_options(const OptionList& options, const std::string& prefix) {
   }
 }
 
+// The numbers of a diagnostic, by their own declaration.
+void print_numbers(const std::string& diagnostic) {
+  for (const NumberInfo& number : Registry<Diagnostic>::instance().make(diagnostic)->numbers())
+    fmt::print("    {:<18} {}  [{}]\n", number.name, number.meaning, number.unit);
+}
+
+Json numbers_json(const std::string& diagnostic) {
+  Json list = Json::array();
+  for (const NumberInfo& number : Registry<Diagnostic>::instance().make(diagnostic)->numbers())
+    list.push_back({{"name", number.name}, {"unit", number.unit}, {"meaning", number.meaning}});
+  return list;
+}
+
 Json presets_json() {
   Json list = Json::array();
   for (const PresetInfo& preset : list_presets())
@@ -49,7 +64,10 @@ Json presets_json() {
 
 Json plugins_json(const std::string& kind) {
   Json list = Json::array();
-  for (const PluginInfo& plugin : catalog().of_kind(registry_kind(kind))) list.push_back(to_json(plugin));
+  for (const PluginInfo& plugin : catalog().of_kind(registry_kind(kind))) {
+    list.push_back(to_json(plugin));
+    if (kind == "diagnostics") list.back()["numbers"] = numbers_json(plugin.name);
+  }
   return list;
 }
 
@@ -95,18 +113,20 @@ void print_kind(const std::string& kind) {
       fmt::print("  {:<20} {}{}\n", preset.name, preset.description, preset.is_study ? "  [study]" : "");
     return;
   }
-  const std::string prefix = registry_kind(kind) + ".";
   for (const PluginInfo& plugin : catalog().of_kind(registry_kind(kind))) {
     fmt::print("  {:<20} {}\n", plugin.name, plugin.description);
-    print_options(plugin.options, prefix);
+    if (kind == "diagnostics") print_numbers(plugin.name);
+    print_options(plugin.options,
+                  kind == "diagnostics" ? fmt::format("diagnose.{}.", plugin.name) : registry_kind(kind) + ".");
   }
 }
 
 // Options by section: those every run has, and those of the plug-ins a section can name.
 void print_sections(const std::string& section) {
   bool known = section.empty();
-  for (const std::string kind : {"tasks", "models", "attention"}) {
-    if (!section.empty() && section != registry_kind(kind)) continue;
+  for (const std::string kind : {"tasks", "models", "attention", "diagnostics"}) {
+    const std::string own = kind == "diagnostics" ? "diagnose" : registry_kind(kind);
+    if (!section.empty() && section != own) continue;
     known = true;
     print_kind(kind);
   }
@@ -118,7 +138,7 @@ void print_sections(const std::string& section) {
   }
   if (!known)
     throw Error(ErrorKind::usage, fmt::format("there is no section '{}'", section), {},
-                did_you_mean(section, {"task", "model", "attention", "attention.scale", "train", "run"}));
+                did_you_mean(section, {"task", "model", "attention", "attention.scale", "train", "diagnose", "run"}));
 }
 
 int list(const std::string& kind, const std::string& section, bool json) {
@@ -126,9 +146,9 @@ int list(const std::string& kind, const std::string& section, bool json) {
     throw Error(ErrorKind::usage, fmt::format("cannot list '{}'", kind), {}, did_you_mean(kind, kKinds));
   if (!section.empty() && kind != "options")
     throw Error(ErrorKind::usage, fmt::format("a section goes with options: eureka list options {}", section));
-  const std::vector<std::string> kinds = kind.empty()
-                                             ? std::vector<std::string>{"tasks", "models", "attention", "presets"}
-                                             : std::vector<std::string>{kind};
+  const std::vector<std::string> kinds =
+      kind.empty() ? std::vector<std::string>{"tasks", "models", "attention", "diagnostics", "presets"}
+                   : std::vector<std::string>{kind};
   Json all;
   for (const std::string& one : kinds) {
     if (json)
@@ -150,14 +170,16 @@ int list(const std::string& kind, const std::string& section, bool json) {
 }  // namespace
 
 void add_list(CLI::App& app, Action& chosen) {
-  CLI::App* verb =
-      app.add_subcommand("list", "what there is: tasks, models, attention rules, presets, options, statistics");
+  CLI::App* verb = app.add_subcommand(
+      "list", "what there is: tasks, models, attention rules, diagnostics, presets, options, statistics");
   auto kind = std::make_shared<std::string>();
   auto section = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  verb->add_option("kind", *kind,
-                   "tasks, models, attention, presets, options or statistics; the first four when left out");
-  verb->add_option("section", *section, "with options: task, model, attention, attention.scale, train or run");
+  verb->add_option(
+      "kind", *kind,
+      "tasks, models, attention, diagnostics, presets, options or statistics; the first five when left out");
+  verb->add_option("section", *section,
+                   "with options: task, model, attention, attention.scale, train, diagnose or run");
   verb->add_flag("--json", *json, "machine-readable");
   verb->callback([=, &chosen] { chosen = [=] { return list(*kind, *section, *json); }; });
 }

@@ -5,12 +5,16 @@
 //   StepResult result = engine->train_step(batch, {.step = 0, .lr = 1e-3});
 //   Evaluation evaluation = engine->evaluate(validation, 0);
 //
+// A step is gradient() and update(); whoever adds up the gradients of several processes, clips or changes them does so
+// between the two, in flat_gradient().
+//
 // Ensures: a step is a pure function of (config, parameters, optimiser state, batch, settings); export_state() followed
 // by import_state() in another process continues to the same bits.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,7 +53,11 @@ struct EngineConfig {
 struct StepSettings {
   std::int64_t step = 0;  // 0 for the first
   double lr = 0;
+  double gradient_scale = 1;  // on the whole gradient, as it enters the optimiser
 };
+
+// The factor on a gradient of this norm that keeps it within `clip`; 0: no clipping.
+double clip_factor(double clip, double gradient_norm);
 
 // Losses and accuracies are means over all labels that are asked for. With the squared loss, the loss is a mean over
 // all predicted numbers too, and the accuracy is the share of the targets' squares that is explained: 0 for a model
@@ -58,6 +66,28 @@ struct StepResult {
   double loss = 0;           // with label smoothing, before the update
   double accuracy = 0;       // on the batch, before the update
   double gradient_norm = 0;  // before clipping
+};
+
+// The gradient in the engine's own memory, to be read or changed in place. Padding between rows is 0 and must stay so.
+struct FlatGradient {
+  void* data = nullptr;
+  std::size_t numbers = 0;
+  bool double_precision = false;
+  bool on_host = true;                   // else `data` lies on the engine's device
+  std::span<const ParameterPart> parts;  // where each of parameters() lies, in that order
+
+  // Requires: single precision, on the host.
+  std::span<float> floats() const;
+};
+
+// The second derivatives of one batch's loss by all parameters, as an operator in the manner of Spectra. Parameters
+// follow each other in the order of Engine::parameters(), without padding. Holds while they do not change.
+class HessianProduct {
+ public:
+  virtual ~HessianProduct() = default;
+  virtual std::int64_t rows() const = 0;
+  // y = H x, each of rows() numbers.
+  virtual void perform_op(const double* x, double* y) const = 0;
 };
 
 struct Evaluation {
@@ -83,16 +113,48 @@ class Engine {
   virtual std::string name() const = 0;
   // The vector instructions it computes with, for the record of a run.
   virtual std::string instructions() const = 0;
+  virtual const EngineConfig& config() const = 0;
   virtual const std::vector<ParameterSpec>& parameters() const = 0;
-  virtual StepResult train_step(const Batch& batch, const StepSettings& settings) = 0;
-  // `step` decides the scale of scheduled attention.
+
+  // Leaves the gradient of the loss of `batch` in flat_gradient(). The loss is a sum over the labels that are asked
+  // for, divided by `denominator`: how many are asked for in the whole batch of which this may be a part, 0 for this
+  // one's own. Losses and gradients of all parts then add up to those of the whole.
+  virtual StepResult gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) = 0;
+  StepResult gradient(const Batch& batch, std::int64_t step) { return gradient(batch, step, 0); }
+
+  // What gradient() computed last; gone after update().
+  virtual FlatGradient flat_gradient() = 0;
+
+  // One step of the optimiser along flat_gradient().
+  virtual void update(const StepSettings& settings) = 0;
+
+  // gradient() and update(), clipped as the config says.
+  StepResult train_step(const Batch& batch, const StepSettings& settings);
+
+  // `step` decides the scale of scheduled attention, here and below.
   virtual Evaluation evaluate(const Batch& batch, std::int64_t step) = 0;
-  // The inside of train_step(batch, {step}), without the update.
-  virtual Observation observe(const Batch& batch, std::int64_t step) = 0;
+
+  // Class logits, or predicted numbers: samples x labels() x classes. Labels are not looked at.
+  virtual void predict(const Batch& batch, std::int64_t step, std::vector<float>& predictions) = 0;
+
+  // Shows `sink` the inside of gradient(batch, step), without touching the gradient that is there.
+  virtual void observe(const Batch& batch, std::int64_t step, const ObservationRequest& request,
+                       ObservationSink& sink) = 0;
+
+  // Of the loss as in gradient(batch, step). nullptr: this engine has none.
+  virtual std::unique_ptr<HessianProduct> hessian_product(const Batch& /*batch*/, std::int64_t /*step*/) {
+    return nullptr;
+  }
+
   virtual EngineState export_state() const = 0;
   // Throws Error(input) when names or shapes are not those of this model.
   virtual void import_state(const EngineState& state) = 0;
 };
+
+// The number of this interface: what the program expects of the torch library. It grows with every change to what the
+// two exchange (Engine, EngineConfig, Batch and all that hangs on them), so that a library of another build is refused
+// instead of crashing.
+inline constexpr int kEngineInterface = 2;
 
 // Facts about the torch library for `eureka doctor`.
 struct TorchFacts {
@@ -102,7 +164,7 @@ struct TorchFacts {
 };
 
 // Loads the torch library that was built with this program (EUREKA_TORCH_LIBRARY overrides where it lies).
-// Throws Error(failed) when it cannot be loaded.
+// Throws Error(failed) when it cannot be loaded, or has another kEngineInterface.
 std::unique_ptr<Engine> load_reference_engine(const EngineConfig& config);
 TorchFacts load_torch_facts();
 
@@ -110,6 +172,7 @@ TorchFacts load_torch_facts();
 
 // The C entry points of the torch library.
 extern "C" {
+int eureka_engine_interface();
 eureka::Engine* eureka_make_reference_engine(const eureka::EngineConfig& config);
 void eureka_torch_facts(eureka::TorchFacts& facts);
 }

@@ -7,10 +7,10 @@
 
 namespace eureka {
 
-void FusedPass::backward(float* gradient, PassCapture* capture) {
+void FusedPass::backward(float* gradient, FusedObserver* observer) {
   const FusedModel& m = model_;
-  capture_ = capture;
-  if (capture_ != nullptr) capture_->begin({first_, count_});
+  observer_ = observer;
+  if (observer_ != nullptr) begin_showing(*observer_);
   add_weight_gradient(m.head, m.head_bias, {d_logits_.data(), m.class_stride}, {n_last_.data(), m.stride}, answers(),
                       gradient);
   multiply({answers(), m.width, m.classes}, {d_logits_.data(), m.class_stride}, weights_.head_back(),
@@ -22,14 +22,14 @@ void FusedPass::backward(float* gradient, PassCapture* capture) {
                       mean_last_.data(), scale_last_.data(), dy_.data(), m.stride, nullptr, dx, answer_stride(),
                       gradient + m.norm_gain.offset, gradient + m.norm_bias.offset);
   for (int layer = m.last(); layer >= 0; --layer) {
-    if (capture_ != nullptr) capture_->residual(layer + 1, stream_behind(layer), dx_.data());
+    if (observer_ != nullptr) observer_->residual(layer + 1, stream_behind(layer), dx_.data());
     branches_backward(layer, gradient);
     if (only_cls(layer))
       last_attention_backward(layer, gradient);
     else
       attention_backward(layer, gradient);
   }
-  if (capture_ != nullptr) capture_->residual(0, block(0).x.data(), dx_.data());
+  if (observer_ != nullptr) observer_->residual(0, block(0).x.data(), dx_.data());
   embed_backward(gradient);
 }
 
@@ -107,19 +107,16 @@ void FusedPass::attention_backward(int layer, float* gradient) {
                              {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer), b.weights.data(),
                              {d_heads_.data(), m.stride}, {d, ld}, {d + p, ld}, {d + 2 * p, ld},
                              multiples_gradient(layer, gradient), scratch_.data(),
-                             capture_ != nullptr ? capture_->taps() : AttentionTaps());
+                             observer_ != nullptr ? observer_->taps(layer) : AttentionTaps());
   pass_on_multiples_gradient(layer, gradient);
-  if (capture_ != nullptr)
-    capture_->attention(layer, {.q = {b.qkv.data(), ld},
-                                .k = {b.qkv.data() + p, ld},
-                                .v = {values + 2 * p, ld},
-                                .dq = {d, ld},
-                                .dk = {d + p, ld},
-                                .dv = {d + 2 * p, ld},
-                                .logits = b.logits.data(),
-                                .weights = b.weights.data(),
-                                .head_output = {b.heads.data(), m.stride},
-                                .d_head_output = {d_heads_.data(), m.stride}});
+  if (observer_ != nullptr) {
+    FusedObserver::Attention seen = attention_values(layer);
+    seen.dq = {d, ld};
+    seen.dk = {d + p, ld};
+    seen.dv = {d + 2 * p, ld};
+    seen.d_head_output = {d_heads_.data(), m.stride};
+    observer_->attention(layer, seen);
+  }
   if (m.rule.head_norm) {
     heads_normalise_backward(layer, {b.raw.data(), ld}, rows_, false, {d, ld}, gradient);
     heads_normalise_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);

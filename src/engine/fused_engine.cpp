@@ -84,18 +84,19 @@ FusedEngine::FusedEngine(const EngineConfig& config)
   squares_.resize(model_.floats / kStretch + 1);
 }
 
-void FusedEngine::run_group(const Batch& batch, std::size_t group, std::size_t groups, std::int64_t step, bool training,
-                            FusedPass& pass) {
+template <class Visit>
+void FusedEngine::each_microbatch(const Batch& batch, const Visit& visit) {
   const auto samples = static_cast<std::size_t>(batch.samples);
-  const std::size_t begin = samples * group / groups, end = samples * (group + 1) / groups;
-  const std::size_t parts = (end - begin + model_.microbatch - 1) / model_.microbatch;
-  for (std::size_t part = 0; part < parts; ++part) {
-    const std::size_t first = begin + (end - begin) * part / parts;
-    const std::size_t count = begin + (end - begin) * (part + 1) / parts - first;
-    pass.forward(batch, {first, count}, training ? step : -1);
-    take_losses(batch, {first, count}, pass);
-    if (training) pass.backward(gradients_[group].data());
-  }
+  const std::size_t groups = group_count(samples, model_.tokens);
+  pool_.run(groups, [&](std::size_t group, std::size_t thread) {
+    const std::size_t begin = samples * group / groups, end = samples * (group + 1) / groups;
+    const std::size_t parts = (end - begin + model_.microbatch - 1) / model_.microbatch;
+    for (std::size_t part = 0; part < parts; ++part) {
+      const std::size_t first = begin + (end - begin) * part / parts;
+      const std::size_t count = begin + (end - begin) * (part + 1) / parts - first;
+      visit(*passes_[thread], SampleRange{first, count}, group);
+    }
+  });
 }
 
 void FusedEngine::take_losses(const Batch& batch, SampleRange samples, FusedPass& pass) {
@@ -116,13 +117,22 @@ void FusedEngine::take_losses(const Batch& batch, SampleRange samples, FusedPass
   }
 }
 
-void FusedEngine::begin_pass(const Batch& batch) {
-  losses_.resize(batch.labels.size());
-  EUREKA_CHECK(batch.labels.size() == static_cast<std::size_t>(batch.samples) * model_.answers, "labels of a batch");
+void FusedEngine::check_inputs(const Batch& batch) const {
   for (const std::int32_t id : batch.ids)
     EUREKA_CHECK(id >= 0 && id < model_.plan.shape.vocabulary, "an id outside the vocabulary");
+}
+
+void FusedEngine::begin_pass(const Batch& batch, std::int64_t denominator) {
+  losses_.resize(batch.labels.size());
+  EUREKA_CHECK(batch.labels.size() == static_cast<std::size_t>(batch.samples) * model_.answers, "labels of a batch");
+  check_inputs(batch);
   const auto asked = std::count_if(batch.labels.begin(), batch.labels.end(), [](std::int64_t l) { return l >= 0; });
-  answer_weight_ = asked > 0 ? 1.0 / static_cast<double>(asked) : 0.0;
+  const std::int64_t over = denominator > 0 ? denominator : asked;
+  answer_weight_ = over > 0 ? 1.0 / static_cast<double>(over) : 0.0;
+}
+
+void FusedEngine::pack_weights(std::int64_t step) {
+  weights_.pack_from(values_.data(), scale_multiple(config_.scale, step, config_.total_steps));
 }
 
 Evaluation FusedEngine::mean_of_losses(bool smoothed) const {
@@ -135,15 +145,17 @@ Evaluation FusedEngine::mean_of_losses(bool smoothed) const {
   return {.loss = loss * answer_weight_, .accuracy = possible > 0 ? hit / possible : 0.0};
 }
 
-void FusedEngine::pass_over(const Batch& batch, std::int64_t step, bool training) {
-  const auto samples = static_cast<std::size_t>(batch.samples);
-  const std::size_t groups = group_count(samples, model_.tokens);
-  begin_pass(batch);
-  if (training)
+void FusedEngine::pass_over(const Batch& batch, std::int64_t step, bool training, std::int64_t denominator) {
+  begin_pass(batch, denominator);
+  if (training) {
+    const std::size_t groups = group_count(static_cast<std::size_t>(batch.samples), model_.tokens);
     while (gradients_.size() < groups) gradients_.emplace_back(model_.floats);
-  weights_.pack_from(values_.data(), scale_multiple(config_.scale, step, config_.total_steps));
-  pool_.run(groups, [&](std::size_t group, std::size_t thread) {
-    run_group(batch, group, groups, step, training, *passes_[thread]);
+  }
+  pack_weights(step);
+  each_microbatch(batch, [&](FusedPass& pass, SampleRange samples, std::size_t group) {
+    pass.forward(batch, samples, training ? step : -1);
+    take_losses(batch, samples, pass);
+    if (training) pass.backward(gradients_[group].data());
   });
 }
 
@@ -159,22 +171,20 @@ double FusedEngine::sum_gradients() {
   return std::sqrt(square);
 }
 
-StepResult FusedEngine::compute_gradients(const Batch& batch, std::int64_t step) {
+StepResult FusedEngine::gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) {
   // An update leaves zeros behind; a caller who asks twice without one does not.
   if (gradients_pending_) std::memset(gradients_[0].data(), 0, model_.floats * sizeof(float));
   gradients_pending_ = true;
-  pass_over(batch, step, true);
+  pass_over(batch, step, true, denominator);
   const Evaluation mean = mean_of_losses(true);
   StepResult result{.loss = mean.loss, .accuracy = mean.accuracy};
   result.gradient_norm = sum_gradients();
   return result;
 }
 
-StepResult FusedEngine::train_step(const Batch& batch, const StepSettings& settings) {
-  const StepResult result = compute_gradients(batch, settings.step);
-  const bool clips = config_.clip > 0 && result.gradient_norm > config_.clip;
-  update(settings.lr, settings.step, clips ? config_.clip / (result.gradient_norm + 1e-6) : 1.0);
-  return result;
+FlatGradient FusedEngine::flat_gradient() {
+  EUREKA_CHECK(gradients_pending_, "a gradient is there between gradient() and update()");
+  return {.data = gradients_[0].data(), .numbers = model_.floats, .parts = model_.slots};
 }
 
 Evaluation FusedEngine::evaluate(const Batch& batch, std::int64_t step) {
@@ -182,31 +192,25 @@ Evaluation FusedEngine::evaluate(const Batch& batch, std::int64_t step) {
   return mean_of_losses(false);
 }
 
-Observation FusedEngine::observe(const Batch& batch, std::int64_t step) {
-  const FusedModel whole(config_, Extent::whole);
-  FusedWeights weights(whole);
-  weights.pack_from(values_.data(), scale_multiple(config_.scale, step, config_.total_steps));
-  FusedPass pass(whole, weights);
-  PassCapture capture(whole, static_cast<std::size_t>(batch.samples));
-  Buffer unused(whole.floats);
-  begin_pass(batch);
-  for (std::size_t first = 0; first < static_cast<std::size_t>(batch.samples); first += whole.microbatch) {
-    const std::size_t count = std::min(whole.microbatch, static_cast<std::size_t>(batch.samples) - first);
-    pass.forward(batch, {first, count}, step);
-    take_losses(batch, {first, count}, pass);
-    pass.backward(unused.data(), &capture);
-  }
-  Observation result = capture.take();
-  result.loss = mean_of_losses(true).loss;
-  return result;
+void FusedEngine::predict(const Batch& batch, std::int64_t step, std::vector<float>& predictions) {
+  check_inputs(batch);
+  predictions.resize(static_cast<std::size_t>(batch.samples) * model_.answers * model_.classes);
+  pack_weights(step);
+  each_microbatch(batch, [&](FusedPass& pass, SampleRange samples, std::size_t) {
+    pass.forward(batch, samples, -1);
+    for (std::size_t answer = 0; answer < pass.answers(); ++answer)
+      std::memcpy(predictions.data() + (samples.first * model_.answers + answer) * model_.classes, pass.logits(answer),
+                  model_.classes * sizeof(float));
+  });
 }
 
-void FusedEngine::update(double lr, std::int64_t step, double gradient_scale) {
+void FusedEngine::update(const StepSettings& settings) {
+  EUREKA_CHECK(gradients_pending_, "an update follows gradient()");
   gradients_pending_ = false;
   const OptimizerOptions& o = config_.optimizer;
-  UpdateNow now{.lr = lr, .first = step == 0, .gradient_scale = gradient_scale};
+  UpdateNow now{.lr = settings.lr, .first = settings.step == 0, .gradient_scale = settings.gradient_scale};
   if (o.kind != OptimizerKind::sgd) {
-    const double updates = static_cast<double>(step) + 1;
+    const double updates = static_cast<double>(settings.step) + 1;
     now.bias1 = 1 - exact::pow(o.beta1, updates);
     now.bias2 = 1 - exact::pow(o.beta2, updates);
   }

@@ -25,22 +25,38 @@ class FusedEngine final : public Engine {
 
   std::string name() const override { return "fused"; }
   std::string instructions() const override { return instruction_set(); }
+  const EngineConfig& config() const override { return config_; }
   const std::vector<ParameterSpec>& parameters() const override { return model_.specs; }
-  StepResult train_step(const Batch& batch, const StepSettings& settings) override;
+  using Engine::gradient;
+  StepResult gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) override;
+  FlatGradient flat_gradient() override;
+  void update(const StepSettings& settings) override;
   Evaluation evaluate(const Batch& batch, std::int64_t step) override;
-  Observation observe(const Batch& batch, std::int64_t step) override;
+  void predict(const Batch& batch, std::int64_t step, std::vector<float>& predictions) override;
+  void observe(const Batch& batch, std::int64_t step, const ObservationRequest& request,
+               ObservationSink& sink) override;
   EngineState export_state() const override;
   void import_state(const EngineState& state) override;
 
-  // For tests: forward and backward of one batch, without an update.
-  StepResult compute_gradients(const Batch& batch, std::int64_t step);
-  // The gradients of the last compute_gradients(), one tensor per parameter.
+  // For tests: what gradient() left, one tensor per parameter.
   std::vector<StateTensor> gradients() const;
 
  private:
   struct StateVector {
     std::string name;
     Buffer values;
+  };
+
+  // The whole model, for those who look inside; made at the first look and kept.
+  struct Inside {
+    // The weights are those of training: their layout does not depend on the extent.
+    Inside(const EngineConfig& config, const FusedWeights& weights)
+        : model(config, Extent::whole), pass(model, weights), observer(model) {}
+
+    FusedModel model;
+    FusedPass pass;
+    FusedObserver observer;
+    Buffer gradient;  // by the parameters; made when a backward pass is first asked for
   };
 
   // What all parameters share in one update.
@@ -53,14 +69,17 @@ class FusedEngine final : public Engine {
 
   // Mean over the answers that count.
   Evaluation mean_of_losses(bool smoothed) const;
-  void begin_pass(const Batch& batch);
-  void pass_over(const Batch& batch, std::int64_t step, bool training);
+  void check_inputs(const Batch& batch) const;
+  void begin_pass(const Batch& batch, std::int64_t denominator);
+  void pack_weights(std::int64_t step);
+  void pass_over(const Batch& batch, std::int64_t step, bool training, std::int64_t denominator = 0);
   // Losses of the samples just computed, and the gradients by their predictions.
   void take_losses(const Batch& batch, SampleRange samples, FusedPass& pass);
-  void run_group(const Batch& batch, std::size_t group, std::size_t groups, std::int64_t step, bool training,
-                 FusedPass& pass);
+  // visit(pass, samples, group) for every microbatch of the batch, over all threads. A group of samples has a gradient
+  // of its own.
+  template <class Visit>
+  void each_microbatch(const Batch& batch, const Visit& visit);
   double sum_gradients();
-  void update(double lr, std::int64_t step, double gradient_scale);
   void update_slot(std::size_t slot, const UpdateNow& update);
   StateTensor exported(const std::string& name, std::size_t parameter, const Buffer& from) const;
 
@@ -74,9 +93,10 @@ class FusedEngine final : public Engine {
   std::vector<Buffer> gradients_;   // one per group of samples; the first receives the sum
   bool gradients_pending_ = false;  // the first gradient holds a sum that no update has used
   std::vector<AnswerLoss> losses_;
-  double answer_weight_ = 0;  // 1 / how many labels the batch asks for
+  double answer_weight_ = 0;  // 1 / the loss's denominator
   std::vector<float*> parts_;
   std::vector<double> squares_;
+  std::unique_ptr<Inside> inside_;
 };
 
 }  // namespace eureka

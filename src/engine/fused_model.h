@@ -14,15 +14,7 @@
 namespace eureka {
 
 // A parameter in the flat buffer.
-struct Slot {
-  std::size_t offset = 0;
-  std::size_t rows = 0;
-  std::size_t columns = 0;
-  std::size_t stride = 0;
-
-  std::size_t floats() const { return rows * stride; }
-  bool exists() const { return rows > 0; }
-};
+using Slot = ParameterPart;
 
 struct FusedBlock {
   Slot norm1_gain, norm1_bias, norm2_gain, norm2_bias;
@@ -31,6 +23,11 @@ struct FusedBlock {
   Slot log_scale, q_gain, k_gain, log_factor, strength;
   std::string attention_dropout, mlp_dropout, attention_path, mlp_path;  // names of random streams
   double path_rate = 0;
+};
+
+struct SampleRange {
+  std::size_t first;
+  std::size_t count;
 };
 
 // How much of the model is computed: what training needs, or all of it, for those who look inside.

@@ -104,6 +104,32 @@ HeadRules FusedPass::head_rules(int layer) const {
                    .stride = round_up(model_.tokens)}};
 }
 
+void FusedPass::begin_showing(FusedObserver& observer) {
+  observer.begin({first_, count_}, all_visible_ ? nullptr : visible_.data(), round_up(model_.tokens));
+}
+
+FusedObserver::Attention FusedPass::attention_values(int layer) {
+  const Block& b = block(layer);
+  const std::size_t p = model_.padded_width, ld = model_.qkv_stride;
+  const float* values = model_.rule.head_norm ? b.raw.data() : b.qkv.data();
+  return {.q = {b.qkv.data(), ld},
+          .k = {b.qkv.data() + p, ld},
+          .v = {values + 2 * p, ld},
+          .head_output = {b.heads.data(), model_.stride},
+          .logits = b.logits.data(),
+          .weights = b.weights.data(),
+          .multiples = weights_.block(layer).scales.data()};
+}
+
+void FusedPass::show(FusedObserver& observer) {
+  begin_showing(observer);
+  for (int layer = 0; layer < model_.options.depth; ++layer) {
+    observer.residual(layer, block(layer).x.data(), nullptr);
+    observer.attention(layer, attention_values(layer));
+  }
+  observer.residual(model_.options.depth, x_last_.data(), nullptr);
+}
+
 NormShape FusedPass::norm_shape(std::size_t rows) const {
   return {rows, model_.width, static_cast<float>(model_.options.norm_epsilon)};
 }

@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "engine/fused_capture.h"
 #include "engine/fused_model.h"
+#include "engine/fused_observer.h"
 #include "engine/fused_weights.h"
 #include "kernels/attention.h"
 #include "kernels/layer_norm.h"
@@ -23,8 +23,11 @@ class FusedPass {
   // noise_step: the step whose dropout and stochastic depth are in force; below 0: none.
   void forward(const Batch& batch, SampleRange samples, std::int64_t noise_step);
 
-  // Gradients by the predictions are expected in d_logits(). The way back is shown to `capture`, if there is one.
-  void backward(float* gradient, PassCapture* capture = nullptr);
+  // Gradients by the predictions are expected in d_logits(). The pass is shown to `observer`, if there is one.
+  void backward(float* gradient, FusedObserver* observer = nullptr);
+
+  // Shows what forward() computed, without a backward pass.
+  void show(FusedObserver& observer);
 
   // One per sample, or one per token of every sample.
   std::size_t answers() const { return count_ * model_.answers; }
@@ -47,6 +50,9 @@ class FusedPass {
   const FusedBlock& slots(int layer) const { return model_.blocks[static_cast<std::size_t>(layer)]; }
   Block& block(int layer) { return blocks_[static_cast<std::size_t>(layer)]; }
   HeadRules head_rules(int layer) const;
+  void begin_showing(FusedObserver& observer);
+  // The values of block `layer` that its attention leaves in memory.
+  FusedObserver::Attention attention_values(int layer);
   // Where the logits go: to memory of their own when the way back needs them, else where the weights will stand.
   float* kept_logits(int layer) {
     return model_.keeps_logits ? block(layer).logits.data() : block(layer).weights.data();
@@ -95,7 +101,7 @@ class FusedPass {
   std::int64_t noise_step_ = -1;
   bool all_visible_ = true;
   const std::int32_t* ids_ = nullptr;  // of the samples at hand
-  PassCapture* capture_ = nullptr;
+  FusedObserver* observer_ = nullptr;
 
   Buffer inputs_, embed_noise_, visible_;
   Buffer x_last_, n_last_, mean_last_, scale_last_, logits_, d_logits_;

@@ -32,6 +32,7 @@ FusedWeights::FusedWeights(const FusedModel& model)
     packed.fc1_back = back_buffer(block.fc1);
     packed.fc2 = forward_buffer(block.fc2);
     packed.fc2_back = back_buffer(block.fc2);
+    packed.scales.resize(model.heads);
     packed.multiples.resize(model.heads);
     packed.factors.resize(model.heads);
     blocks_.push_back(std::move(packed));
@@ -92,8 +93,9 @@ void FusedWeights::pack_block(int layer, double multiple) {
   both(slots.fc1, packed.fc1, packed.fc1_back);
   both(slots.fc2, packed.fc2, packed.fc2_back);
   for (std::size_t head = 0; head < m.heads; ++head) {
-    packed.multiples[head] = m.learned_scale ? exact::exp(at(slots.log_scale)[head]) : static_cast<float>(multiple);
-    packed.multiples[head] *= slots.strength.exists() ? at(slots.strength)[head] : m.rule.strength;
+    packed.scales[head] = m.learned_scale ? exact::exp(at(slots.log_scale)[head]) : static_cast<float>(multiple);
+    packed.multiples[head] =
+        packed.scales[head] * (slots.strength.exists() ? at(slots.strength)[head] : m.rule.strength);
     packed.factors[head] = slots.log_factor.exists() ? exact::exp(at(slots.log_factor)[head]) : 1.0F;
   }
 }

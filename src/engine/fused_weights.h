@@ -18,7 +18,8 @@ class FusedWeights {
     // Factors of x W^T (forward) and of dy W (back). Queries, keys and values lie side by side in padded columns.
     Buffer qkv, qkv_back, qkv_bias;
     Buffer proj, proj_back, fc1, fc1_back, fc2, fc2_back;
-    std::vector<float> multiples;  // of 1/sqrt(head width), per head
+    std::vector<float> scales;     // fixed, scheduled or learned multiples of 1/sqrt(head width), per head
+    std::vector<float> multiples;  // and these times the rule's own strength
     std::vector<float> factors;    // of QK-norm, per head
   };
 

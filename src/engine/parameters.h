@@ -65,6 +65,17 @@ struct ParameterSpec {
   std::int64_t size() const;
 };
 
+// Where a parameter lies in a flat buffer: a matrix whose rows begin every `stride` numbers; vectors are one row.
+struct ParameterPart {
+  std::size_t offset = 0;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::size_t stride = 0;
+
+  std::size_t floats() const { return rows * stride; }
+  bool exists() const { return rows > 0; }
+};
+
 // A pure function of (seed, spec.name, spec.init): runs with the same seed start from the same weights whatever else
 // differs.
 std::vector<float> initial_values(const ParameterSpec& spec, std::uint64_t seed);

@@ -20,6 +20,19 @@ fs::path library_path() {
   return program.parent_path().parent_path() / "lib" / "libeureka_torch.so";
 }
 
+// A library of another build would be called with objects it does not know.
+void check_interface(void* opened, const fs::path& path) {
+  const auto interface =
+      reinterpret_cast<decltype(&eureka_engine_interface)>(::dlsym(opened, "eureka_engine_interface"));
+  const int found = interface == nullptr ? 0 : interface();
+  if (found == kEngineInterface) return;
+  ::dlclose(opened);
+  throw Error(ErrorKind::failed,
+              fmt::format("the torch library has interface {} of the engines, this program has {}",
+                          found == 0 ? "none" : std::to_string(found), kEngineInterface),
+              path.string(), "they come from different builds: run 'make build', or unset EUREKA_TORCH_LIBRARY");
+}
+
 // Loaded once, for the precision of the first who asks.
 void* library(Precision precision) {
   static void* handle = [&] {
@@ -29,6 +42,7 @@ void* library(Precision precision) {
     if (opened == nullptr)
       throw Error(ErrorKind::failed, fmt::format("cannot load the torch library: {}", ::dlerror()), path.string(),
                   "eureka doctor tells what is missing; 'make build' builds it");
+    check_interface(opened, path);
     return opened;
   }();
   return handle;

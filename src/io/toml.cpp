@@ -6,6 +6,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace eureka {
 namespace {
@@ -20,6 +21,17 @@ OptionValue scalar(const toml::node& node, const std::string& key, const std::st
   if (const auto* number = node.as_floating_point()) return number->get();
   if (const auto* text = node.as_string()) return text->get();
   throw Error(ErrorKind::config, fmt::format("'{}' is neither a number, a text nor true/false", key), where);
+}
+
+// A list of texts as one text, "a, b": what an option that takes several names is given.
+std::optional<std::string> joined_texts(const std::vector<OptionValue>& values) {
+  std::string text;
+  for (const OptionValue& value : values) {
+    const auto* one = std::get_if<std::string>(&value);
+    if (one == nullptr) return std::nullopt;
+    text += (text.empty() ? "" : ", ") + *one;
+  }
+  return text;
 }
 
 void flatten(const toml::table& table, const std::string& prefix, const std::string& file_name,
@@ -67,6 +79,13 @@ ConfigDocument read_toml_document(std::string_view text, const std::string& file
 
 ConfigEntries read_toml(std::string_view text, const std::string& file_name) {
   ConfigDocument document = read_toml_document(text, file_name);
+  for (auto list = document.lists.begin(); list != document.lists.end();) {
+    std::vector<OptionValue> values;
+    for (const ConfigEntry& entry : list->second) values.push_back(entry.value);
+    const std::optional<std::string> joined = joined_texts(values);
+    if (joined) document.entries[list->first] = {*joined, values.empty() ? file_name : list->second.front().where};
+    list = joined ? document.lists.erase(list) : std::next(list);
+  }
   if (!document.tables.empty() || !document.lists.empty()) {
     const std::string key = document.tables.empty() ? document.lists.begin()->first : document.tables.begin()->first;
     throw Error(ErrorKind::config, fmt::format("'{}' is a list; a run has none", key), file_name,
@@ -85,6 +104,11 @@ std::pair<std::string, ConfigEntry> parse_assignment(const std::string& assignme
   const std::string where = "--set " + assignment;
   try {
     const toml::table table = toml::parse("value = " + text);
+    if (const toml::array* list = table.size() == 1 ? table.at("value").as_array() : nullptr) {
+      std::vector<OptionValue> values;
+      for (const auto& element : *list) values.push_back(scalar(element, key, where));
+      if (const auto joined = joined_texts(values)) return {key, {*joined, where}};
+    }
     if (table.size() == 1 && !table.at("value").is_table() && !table.at("value").is_array())
       return {key, {scalar(table.at("value"), key, where), where}};
   } catch (const toml::parse_error&) {

@@ -33,7 +33,7 @@ struct ConfigDocument {
 // Throws Error(config) with file:line:column on anything that is not valid TOML, or that no option could take (dates).
 ConfigDocument read_toml_document(std::string_view text, const std::string& file_name);
 
-// A document that may hold keys and sub-tables only.
+// A document that may hold keys and sub-tables only. A list of texts is read as one text: ["a", "b"] as "a, b".
 ConfigEntries read_toml(std::string_view text, const std::string& file_name);
 
 // One override "section.key=value". The value is read as TOML; what is not TOML is taken as text, so that

@@ -99,6 +99,11 @@ std::vector<double> brought_home(const std::vector<at::Tensor>& numbers) {
   return {data, data + home.numel()};
 }
 
+at::Tensor readable(const at::Tensor& tensor) {
+  const at::Tensor plain = tensor.detach().to(at::kCPU, at::kFloat);
+  return plain.stride(-1) == 1 ? plain : plain.contiguous();
+}
+
 std::vector<float> plain_values(const at::Tensor& tensor) {
   const at::Tensor plain = tensor.detach().to(at::kCPU, at::kFloat).contiguous();
   const float* data = plain.data_ptr<float>();

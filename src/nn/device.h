@@ -29,6 +29,9 @@ at::Tensor sent(const at::Tensor& host, const at::TensorOptions& options);
 // Tensors of one number each, in one copy.
 std::vector<double> brought_home(const std::vector<at::Tensor>& numbers);
 
+// The numbers in float32 on the host, each row in one piece; the same memory where it may be.
+at::Tensor readable(const at::Tensor& tensor);
+
 std::vector<float> plain_values(const at::Tensor& tensor);
 
 }  // namespace eureka

@@ -7,6 +7,8 @@
 
 extern "C" {
 
+int eureka_engine_interface() { return eureka::kEngineInterface; }
+
 eureka::Engine* eureka_make_reference_engine(const eureka::EngineConfig& config) {
   return eureka::make_guarded_engine(config).release();
 }

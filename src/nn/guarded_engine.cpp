@@ -8,6 +8,21 @@
 namespace eureka {
 namespace {
 
+class GuardedHessian final : public HessianProduct {
+ public:
+  GuardedHessian(std::string device, std::unique_ptr<HessianProduct> product)
+      : device_(std::move(device)), product_(std::move(product)) {}
+
+  std::int64_t rows() const override { return product_->rows(); }
+  void perform_op(const double* x, double* y) const override {
+    clearly(device_, [&] { product_->perform_op(x, y); });
+  }
+
+ private:
+  std::string device_;
+  std::unique_ptr<HessianProduct> product_;
+};
+
 class GuardedEngine final : public Engine {
  public:
   explicit GuardedEngine(const EngineConfig& config)
@@ -15,15 +30,28 @@ class GuardedEngine final : public Engine {
 
   std::string name() const override { return engine_->name(); }
   std::string instructions() const override { return engine_->instructions(); }
+  const EngineConfig& config() const override { return engine_->config(); }
   const std::vector<ParameterSpec>& parameters() const override { return engine_->parameters(); }
-  StepResult train_step(const Batch& batch, const StepSettings& settings) override {
-    return clearly(device_, [&] { return engine_->train_step(batch, settings); });
+  StepResult gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) override {
+    return clearly(device_, [&] { return engine_->gradient(batch, step, denominator); });
+  }
+  FlatGradient flat_gradient() override { return engine_->flat_gradient(); }
+  void update(const StepSettings& settings) override {
+    clearly(device_, [&] { engine_->update(settings); });
   }
   Evaluation evaluate(const Batch& batch, std::int64_t step) override {
     return clearly(device_, [&] { return engine_->evaluate(batch, step); });
   }
-  Observation observe(const Batch& batch, std::int64_t step) override {
-    return clearly(device_, [&] { return engine_->observe(batch, step); });
+  void predict(const Batch& batch, std::int64_t step, std::vector<float>& predictions) override {
+    clearly(device_, [&] { engine_->predict(batch, step, predictions); });
+  }
+  void observe(const Batch& batch, std::int64_t step, const ObservationRequest& request,
+               ObservationSink& sink) override {
+    clearly(device_, [&] { engine_->observe(batch, step, request, sink); });
+  }
+  std::unique_ptr<HessianProduct> hessian_product(const Batch& batch, std::int64_t step) override {
+    return std::make_unique<GuardedHessian>(device_,
+                                            clearly(device_, [&] { return engine_->hessian_product(batch, step); }));
   }
   EngineState export_state() const override {
     return clearly(device_, [&] { return engine_->export_state(); });

@@ -6,12 +6,12 @@
 //   at::Tensor logits = model->forward(inputs, {.training = true, .step = 400});
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "base/registry.h"
+#include "engine/observation.h"
 #include "engine/scale.h"
 #include "nn/attention_rule.h"
 #include "nn/parameter_set.h"
@@ -25,8 +25,14 @@ struct ModelContext {
   ScaleOptions scale;
 };
 
-// Hands out an inner tensor: `point` is one of q, k, v, logits, weights, head_output, residual.
-using TensorHook = std::function<void(std::string_view point, int layer, const at::Tensor& value)>;
+// Is handed the inner tensors of a forward pass.
+class ForwardHook {
+ public:
+  virtual ~ForwardHook() = default;
+  // The scale and the mask in force in a layer, before its tensors.
+  virtual void attention(int layer, std::int64_t heads, const AttentionContext& context) = 0;
+  virtual void tensor(Point point, int layer, const at::Tensor& value) = 0;
+};
 
 struct ForwardContext {
   bool training = false;
@@ -34,10 +40,10 @@ struct ForwardContext {
   std::uint64_t seed = 0;        // of dropout and stochastic depth
   std::int64_t step = 0;
   double scale_multiple = 1;  // of a fixed or scheduled attention scale
-  const TensorHook* hook = nullptr;
+  ForwardHook* hook = nullptr;
 
-  void observe(std::string_view point, int layer, const at::Tensor& value) const {
-    if (hook != nullptr) (*hook)(point, layer, value);
+  void observe(Point point, int layer, const at::Tensor& value) const {
+    if (hook != nullptr) hook->tensor(point, layer, value);
   }
 };
 

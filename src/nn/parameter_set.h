@@ -23,6 +23,9 @@ class ParameterSet {
   const at::Tensor& operator[](const std::string& name) const;
   bool contains(const std::string& name) const { return index_.contains(name); }
 
+  // In the order of specs().
+  const std::vector<at::Tensor>& leaves() const { return leaves_; }
+
   const at::Tensor& values() const { return values_; }        // flat
   const at::Tensor& gradients() const { return gradients_; }  // flat
   void zero_gradients();

@@ -22,10 +22,17 @@ StateTensor exported(const std::string& name, const std::vector<std::int64_t>& s
   return {name, shape, plain_values(tensor)};
 }
 
-ObservedTensor observed(const at::Tensor& value) {
-  ObservedTensor result{value.sizes().vec(), plain_values(value), {}};
-  result.gradient = value.grad().defined() ? plain_values(value.grad()) : std::vector<float>(result.values.size());
-  return result;
+// The parameters as they lie one after the other, as matrices: one row per first index.
+std::vector<ParameterPart> parts_of(const std::vector<ParameterSpec>& specs) {
+  std::vector<ParameterPart> parts;
+  std::size_t offset = 0;
+  for (const ParameterSpec& spec : specs) {
+    const auto size = static_cast<std::size_t>(spec.size());
+    const std::size_t rows = spec.shape.size() > 1 ? static_cast<std::size_t>(spec.shape[0]) : 1;
+    parts.push_back({offset, rows, size / rows, size / rows});
+    offset += size;
+  }
+  return parts;
 }
 
 void import_part(const std::map<std::string, const StateTensor*>& state, const std::string& name,
@@ -63,6 +70,7 @@ ReferenceEngine::ReferenceEngine(const EngineConfig& config) : config_(config) {
       std::make_unique<ParameterSet>(model_->declare(context), config.seed,
                                      c10::typeMetaToScalarType(tensor_options_.dtype()), tensor_options_.device());
   model_->bind(*parameters_);
+  parts_ = parts_of(parameters_->specs());
   optimizer_ = std::make_unique<Optimizer>(config.optimizer, config.lr_multiplier, *parameters_);
 }
 
@@ -132,30 +140,42 @@ ForwardContext ReferenceEngine::context_at(std::int64_t step, bool training) con
           .scale_multiple = scale_multiple(config_.scale, step, config_.total_steps)};
 }
 
-at::Tensor ReferenceEngine::forward(const Batch& batch, const ForwardContext& context) const {
+at::Tensor ReferenceEngine::forward(const ModelInputs& inputs, const ForwardContext& context) const {
   const MixedPrecision mixed(config_.precision == Precision::bfloat16, tensor_options_.device());
-  return model_->forward(inputs_of(batch), context).to(tensor_options_.dtype());
+  return model_->forward(inputs, context).to(tensor_options_.dtype());
 }
 
-StepResult ReferenceEngine::accumulate_gradients(const Batch& batch, std::int64_t step) {
+at::Tensor ReferenceEngine::forward(const Batch& batch, const ForwardContext& context) const {
+  return forward(inputs_of(batch), context);
+}
+
+StepResult ReferenceEngine::gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) {
   parameters_->zero_gradients();
   ForwardContext context = context_at(step, true);
   context.updates_buffers = true;
   const Answers answers = answers_of(batch);
   const at::Tensor predictions = forward(batch, context);
-  const at::Tensor loss = loss_of(predictions, answers, config_.label_smoothing);
+  at::Tensor loss = loss_of(predictions, answers, config_.label_smoothing);
+  if (denominator > 0 && denominator != answers.count)
+    loss = loss * (static_cast<double>(answers.count) / static_cast<double>(denominator));
   loss.backward();
   const std::vector<double> numbers =
       brought_home({loss, accuracy_of(predictions, answers), parameters_->gradients().norm()});
   return {.loss = numbers[0], .accuracy = numbers[1], .gradient_norm = numbers[2]};
 }
 
-StepResult ReferenceEngine::train_step(const Batch& batch, const StepSettings& settings) {
-  const StepResult result = accumulate_gradients(batch, settings.step);
-  if (config_.clip > 0 && result.gradient_norm > config_.clip)
-    at::Tensor(parameters_->gradients()).mul_(config_.clip / (result.gradient_norm + 1e-6));
+FlatGradient ReferenceEngine::flat_gradient() {
+  const at::Tensor& flat = parameters_->gradients();
+  return {.data = flat.data_ptr(),
+          .numbers = static_cast<std::size_t>(flat.numel()),
+          .double_precision = flat.scalar_type() == at::kDouble,
+          .on_host = flat.device().is_cpu(),
+          .parts = parts_};
+}
+
+void ReferenceEngine::update(const StepSettings& settings) {
+  if (settings.gradient_scale != 1) at::Tensor(parameters_->gradients()).mul_(settings.gradient_scale);
   optimizer_->update(*parameters_, settings.lr, settings.step);
-  return result;
 }
 
 Evaluation ReferenceEngine::evaluate(const Batch& batch, std::int64_t step) {
@@ -167,42 +187,9 @@ Evaluation ReferenceEngine::evaluate(const Batch& batch, std::int64_t step) {
   return {.loss = numbers[0], .accuracy = numbers[1]};
 }
 
-Observation ReferenceEngine::observe(const Batch& batch, std::int64_t step) {
-  struct Seen {
-    std::string point;
-    int layer;
-    at::Tensor value;
-  };
-  std::vector<Seen> all;
-  const TensorHook hook = [&](std::string_view point, int layer, const at::Tensor& value) {
-    value.retain_grad();
-    all.push_back({std::string(point), layer, value});
-  };
-  ForwardContext context = context_at(step, true);
-  context.hook = &hook;
-  const at::Tensor loss = loss_of(forward(batch, context), answers_of(batch), config_.label_smoothing);
-  loss.backward();
-  parameters_->zero_gradients();
-
-  Observation result;
-  result.loss = loss.item<double>();
-  const auto place = [&](const Seen& seen) -> ObservedTensor& {
-    const auto layer = static_cast<std::size_t>(seen.layer);
-    if (seen.point == "residual" && layer == result.blocks.size()) return result.residual;
-    ObservedBlock& block = result.blocks[layer];
-    const std::map<std::string, ObservedTensor*> points = {{"q", &block.q},
-                                                           {"k", &block.k},
-                                                           {"v", &block.v},
-                                                           {"logits", &block.logits},
-                                                           {"weights", &block.weights},
-                                                           {"head_output", &block.head_output},
-                                                           {"residual", &block.residual}};
-    return *points.at(seen.point);
-  };
-  for (const Seen& seen : all)
-    if (seen.point == "q") result.blocks.emplace_back();
-  for (const Seen& seen : all) place(seen) = observed(seen.value);
-  return result;
+void ReferenceEngine::predict(const Batch& batch, std::int64_t step, std::vector<float>& predictions) {
+  const at::NoGradGuard no_grad;
+  predictions = plain_values(forward(batch, context_at(step, false)));
 }
 
 EngineState ReferenceEngine::export_state() const {

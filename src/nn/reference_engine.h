@@ -16,19 +16,23 @@ class ReferenceEngine final : public Engine {
 
   std::string name() const override { return "reference"; }
   std::string instructions() const override { return "libtorch: " + cpu_capability(); }
+  const EngineConfig& config() const override { return config_; }
   const std::vector<ParameterSpec>& parameters() const override { return parameters_->specs(); }
-  StepResult train_step(const Batch& batch, const StepSettings& settings) override;
+  using Engine::gradient;
+  StepResult gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) override;
+  FlatGradient flat_gradient() override;
+  void update(const StepSettings& settings) override;
   Evaluation evaluate(const Batch& batch, std::int64_t step) override;
-  Observation observe(const Batch& batch, std::int64_t step) override;
+  void predict(const Batch& batch, std::int64_t step, std::vector<float>& predictions) override;
+  void observe(const Batch& batch, std::int64_t step, const ObservationRequest& request,
+               ObservationSink& sink) override;
+  std::unique_ptr<HessianProduct> hessian_product(const Batch& batch, std::int64_t step) override;
   EngineState export_state() const override;
   void import_state(const EngineState& state) override;
 
   // For tests and diagnostics: class logits with the graph attached, and the flat parameters behind them.
   at::Tensor forward(const Batch& batch, const ForwardContext& context) const;
   ParameterSet& parameter_set() { return *parameters_; }
-
-  // Forward and backward of one batch; leaves the gradients in parameter_set().
-  StepResult accumulate_gradients(const Batch& batch, std::int64_t step);
 
  private:
   // What a batch asks for; sent to the device before the forward pass, or it would wait for that.
@@ -43,6 +47,7 @@ class ReferenceEngine final : public Engine {
   };
 
   ModelInputs inputs_of(const Batch& batch) const;
+  at::Tensor forward(const ModelInputs& inputs, const ForwardContext& context) const;
   Answers answers_of(const Batch& batch) const;
   at::Tensor loss_of(const at::Tensor& predictions, const Answers& answers, double smoothing) const;
   at::Tensor accuracy_of(const at::Tensor& predictions, const Answers& answers) const;
@@ -52,6 +57,7 @@ class ReferenceEngine final : public Engine {
   at::TensorOptions tensor_options_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<ParameterSet> parameters_;
+  std::vector<ParameterPart> parts_;  // of the flat parameters
   std::unique_ptr<Optimizer> optimizer_;
 };
 

@@ -95,12 +95,13 @@ at::Tensor Transformer::attention(const at::Tensor& x, const Block& block, int l
   const at::Tensor logits = batched_product(q, k.transpose(-2, -1));
   const at::Tensor weights = context_.rule->weights(logits, attention_context);
   const at::Tensor heads = batched_product(weights, v);
-  context.observe("q", layer, q);
-  context.observe("k", layer, k);
-  context.observe("v", layer, v);
-  context.observe("logits", layer, logits);
-  context.observe("weights", layer, weights);
-  context.observe("head_output", layer, heads);
+  if (context.hook != nullptr) context.hook->attention(layer, options_.heads, attention_context);
+  context.observe(Point::q, layer, q);
+  context.observe(Point::k, layer, k);
+  context.observe(Point::v, layer, v);
+  context.observe(Point::logits, layer, logits);
+  context.observe(Point::weights, layer, weights);
+  context.observe(Point::head_output, layer, heads);
   return block.proj(heads.transpose(1, 2).reshape(x.sizes()));
 }
 
@@ -135,11 +136,11 @@ at::Tensor Transformer::forward(const ModelInputs& inputs, const ForwardContext&
   const at::Tensor mask = mask_of(inputs);
   for (int layer = 0; layer < options_.depth; ++layer) {
     const Block& block = blocks_[static_cast<std::size_t>(layer)];
-    context.observe("residual", layer, x);
+    context.observe(Point::residual, layer, x);
     x = x + branch_noise(attention(block.norm1(x), block, layer, mask, context), "attention", layer, context);
     x = x + branch_noise(block.fc2(at::gelu(block.fc1(block.norm2(x)))), "mlp", layer, context);
   }
-  context.observe("residual", options_.depth, x);
+  context.observe(Point::residual, options_.depth, x);
   // LayerNorm acts on each token alone: only those that answer need it.
   return head_(norm_(plan_.has_cls() ? x.select(1, 0) : x));
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "diagnostics/diagnostic.h"
 #include "io/option_json.h"
 #include "tasks/task.h"
 
@@ -10,6 +11,7 @@ namespace eureka {
 Catalog::Catalog(std::string_view torch_declarations)
     : plugins_(plugins_from_json(nlohmann::ordered_json::parse(torch_declarations))) {
   for (PluginInfo& task : Registry<Task>::instance().infos()) plugins_.push_back(std::move(task));
+  for (PluginInfo& diagnostic : Registry<Diagnostic>::instance().infos()) plugins_.push_back(std::move(diagnostic));
 }
 
 const PluginInfo& Catalog::find(const std::string& kind, const std::string& name, const std::string& where) const {

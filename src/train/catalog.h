@@ -1,5 +1,5 @@
-// Everything that can be named in a config: tasks (registered in this program) and the models and attention rules of
-// the torch library (declared at build time, so that nothing has to be loaded to know them).
+// Everything that can be named in a config: tasks and diagnostics (registered in this program) and the models and
+// attention rules of the torch library (declared at build time, so that nothing has to be loaded to know them).
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class Catalog {
   // `torch_declarations`: JSON text written by the torch library at build time.
   explicit Catalog(std::string_view torch_declarations);
 
-  // kind: task, model or attention. Throws Error(config) with "did you mean" for an unknown name.
+  // kind: task, model, attention or diagnostic. Throws Error(config) with "did you mean" for an unknown name.
   const PluginInfo& find(const std::string& kind, const std::string& name, const std::string& where = {}) const;
   std::vector<PluginInfo> of_kind(const std::string& kind) const;
 

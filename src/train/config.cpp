@@ -30,6 +30,19 @@ void collect(const char* section, Options options, FlatEntries& out) {
   options.visit(visitor);
 }
 
+std::vector<std::string> split_names(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    std::string name = text.substr(begin, end - begin);
+    name.erase(0, name.find_first_not_of(' '));
+    name.erase(name.find_last_not_of(' ') + 1);
+    if (!name.empty()) names.push_back(std::move(name));
+    begin = end + 1;
+  }
+  return names;
+}
+
 class Resolver {
  public:
   Resolver(const ConfigEntries& entries, const Catalog& catalog) : entries_(entries), catalog_(catalog) {}
@@ -50,6 +63,21 @@ class Resolver {
     known_.insert(path);
     const PluginInfo& info = catalog_.find(section, name, where);
     return {name, section_values(section, info.options)};
+  }
+
+  // Those that `path` names, each with the options of a section of its own.
+  std::vector<PluginChoice> named_plugins(const std::string& path, const std::string& names, const std::string& kind,
+                                          const std::string& section) {
+    const auto found = entries_.find(path);
+    const std::string where = found == entries_.end() ? "" : found->second.where;
+    std::vector<PluginChoice> chosen;
+    for (const std::string& name : split_names(names)) {
+      if (std::any_of(chosen.begin(), chosen.end(), [&](const PluginChoice& one) { return one.name == name; }))
+        throw Error(ErrorKind::config, fmt::format("'{}' names '{}' twice", path, name), where);
+      const PluginInfo& info = catalog_.find(kind, name, where);
+      chosen.push_back({name, section_values(section + "." + name, info.options)});
+    }
+    return chosen;
   }
 
   template <class Options>
@@ -93,6 +121,7 @@ class Resolver {
 std::vector<ConfigSection> fixed_sections() {
   return {{"attention.scale", describe<ScaleOptions>()},
           {"train", describe<TrainOptions>()},
+          {"diagnose", describe<DiagnoseOptions>()},
           {"run", describe<RunOptions>()}};
 }
 
@@ -119,6 +148,16 @@ RunConfig resolve_config(const ConfigEntries& entries, const Catalog& catalog) {
   config.attention = resolver.plugin("attention", "rule", "softmax");
   config.scale = resolver.section<ScaleOptions>("attention.scale");
   config.train = resolver.section<TrainOptions>("train");
+  config.diagnose = resolver.section<DiagnoseOptions>("diagnose");
+  config.diagnostics = resolver.named_plugins("diagnose.names", config.diagnose.names, "diagnostic", "diagnose");
+  if (!config.diagnostics.empty() && config.diagnose.every % config.train.eval_every != 0) {
+    const auto every = entries.find("diagnose.every");
+    throw Error(ErrorKind::config,
+                fmt::format("'diagnose.every' must be a multiple of train.eval_every = {}, not {}",
+                            config.train.eval_every, config.diagnose.every),
+                every == entries.end() ? "" : every->second.where,
+                "what is seen is part of a validation's row; 0: of all");
+  }
   config.run = resolver.section<RunOptions>("run");
   resolver.refuse_unknown_keys();
   return config;
@@ -135,6 +174,10 @@ FlatEntries flat_entries(const RunConfig& config) {
   plugin("attention", "rule", config.attention);
   collect("attention.scale", config.scale, flat);
   collect("train", config.train, flat);
+  collect("diagnose", config.diagnose, flat);
+  for (const PluginChoice& choice : config.diagnostics)
+    for (const auto& [name, value] : choice.options)
+      flat.emplace_back(fmt::format("diagnose.{}.{}", choice.name, name), value);
   collect("run", config.run, flat);
   return flat;
 }

@@ -83,6 +83,19 @@ struct RunOptions {
   }
 };
 
+struct DiagnoseOptions {
+  std::string names;
+  std::int64_t every = 0;
+  std::int64_t samples = 16;
+
+  template <class V>
+  void visit(V& v) {
+    v("names", names, "diagnostics to report (eureka list diagnostics), a list or separated by commas; none: no look");
+    v("every", every, Range{0, 1e9}, "steps between looks, a multiple of train.eval_every; 0: at every validation");
+    v("samples", samples, Range{1, 1e6}, "of the training batch that are looked at");
+  }
+};
+
 // A named plug-in with all its options, checked and complete.
 struct PluginChoice {
   std::string name;
@@ -95,10 +108,12 @@ struct RunConfig {
   PluginChoice attention;
   ScaleOptions scale;
   TrainOptions train;
+  DiagnoseOptions diagnose;
+  std::vector<PluginChoice> diagnostics;  // those that diagnose.names names; options in [diagnose.NAME]
   RunOptions run;
 };
 
-// A section that every run has, whatever plug-ins it names: attention.scale, train, run.
+// A section that every run has, whatever plug-ins it names: attention.scale, train, diagnose, run.
 struct ConfigSection {
   std::string name;
   OptionList options;

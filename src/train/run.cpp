@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "train/detection.h"
+#include "train/diagnosis.h"
 #include "train/schedule.h"
 
 namespace eureka {
@@ -45,7 +46,8 @@ class TrainingRun {
         // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
         directory_(request.resume ? RunDirectory::reopen(request.directory, config)
                                   : RunDirectory::create(request.directory, config)),
-        detector_(detector_options(*task_, config)) {
+        detector_(detector_options(*task_, config)),
+        diagnosis_(config) {
     if (request.resume) restore(request.resume_step);
   }
 
@@ -55,6 +57,8 @@ class TrainingRun {
   std::uint64_t seed() const { return static_cast<std::uint64_t>(config_.run.seed); }
   void restore(std::optional<std::int64_t> step);
   RunStatus train();
+  // The training batch of the step at hand.
+  const Batch& batch();
   bool train_one_step();
   bool evaluate();
   bool enough() const;
@@ -76,8 +80,10 @@ class TrainingRun {
   Batch validation_;
   RunDirectory directory_;
   MomentDetector detector_;
+  Diagnosis diagnosis_;
   LoopState loop_;
   Batch batch_;
+  std::int64_t batch_step_ = -1;  // whose it is
   std::int64_t last_row_step_ = -1;
   Evaluation last_evaluation_{std::nan(""), std::nan("")};
   std::size_t moments_noted_ = 0;
@@ -100,6 +106,7 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
     last_evaluation_ = {row.at("val_loss").get<double>(), row.at("val_accuracy").get<double>()};
     detector_.add(static_cast<double>(at), last_evaluation_.accuracy);
     last_row_step_ = at;
+    diagnosis_.remember(row);
     note_moments(at, false);
     observer_.on_row({at, last_evaluation_.accuracy, last_evaluation_.loss}, detector_.findings());
   }
@@ -148,14 +155,20 @@ RunStatus TrainingRun::train() {
   return RunStatus::finished;
 }
 
+const Batch& TrainingRun::batch() {
+  if (batch_step_ != loop_.step)
+    task_->sample({.seed = seed(),
+                   .stream = "train",
+                   .step = static_cast<std::uint64_t>(loop_.step),
+                   .samples = config_.train.batch},
+                  batch_);
+  batch_step_ = loop_.step;
+  return batch_;
+}
+
 bool TrainingRun::train_one_step() {
-  task_->sample({.seed = seed(),
-                 .stream = "train",
-                 .step = static_cast<std::uint64_t>(loop_.step),
-                 .samples = config_.train.batch},
-                batch_);
   const StepResult result =
-      engine_->train_step(batch_, {.step = loop_.step, .lr = learning_rate(config_.train, loop_.step)});
+      engine_->train_step(batch(), {.step = loop_.step, .lr = learning_rate(config_.train, loop_.step)});
   ++loop_.step;
   if (!std::isfinite(result.loss)) {
     diverge("train_loss", result.loss);
@@ -195,6 +208,8 @@ void TrainingRun::write_row(const Evaluation& evaluation) {
   }
   row["lr"] = learning_rate(config_.train, loop_.step);
   row["scale_multiple"] = scale_multiple(config_.scale, loop_.step, config_.train.steps);
+  if (diagnosis_.due(loop_.step))
+    for (const auto& [name, value] : diagnosis_.look(*engine_, batch(), loop_.step)) row[name] = value;
   directory_.log_metrics(row);
   last_row_step_ = loop_.step;
   loop_.loss_sum = loop_.accuracy_sum = loop_.gradient_norm_sum = 0;
@@ -275,17 +290,19 @@ Json TrainingRun::moment_summary() {
 }
 
 Json TrainingRun::summary(RunStatus status) {
-  return {{"status", status_name(status)},
-          {"steps", loop_.step},
-          {"seed", config_.run.seed},
-          {"task", config_.task.name},
-          {"model", config_.model.name},
-          {"attention", config_.attention.name},
-          {"parameters", total_size(engine_->parameters())},
-          {"task_plateau_accuracy", task_->plateau_accuracy()},
-          {"final_validation_accuracy", last_evaluation_.accuracy},
-          {"final_validation_loss", last_evaluation_.loss},
-          {"moment", moment_summary()}};
+  Json result{{"status", status_name(status)},
+              {"steps", loop_.step},
+              {"seed", config_.run.seed},
+              {"task", config_.task.name},
+              {"model", config_.model.name},
+              {"attention", config_.attention.name},
+              {"parameters", total_size(engine_->parameters())},
+              {"task_plateau_accuracy", task_->plateau_accuracy()},
+              {"final_validation_accuracy", last_evaluation_.accuracy},
+              {"final_validation_loss", last_evaluation_.loss},
+              {"moment", moment_summary()}};
+  if (const Json seen = diagnosis_.summary(); !seen.is_null()) result["diagnostics"] = seen;
+  return result;
 }
 
 }  // namespace

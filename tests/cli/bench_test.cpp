@@ -11,8 +11,9 @@ namespace {
 using Json = nlohmann::json;
 
 TEST(Bench, PrintsCompleteJson) {
-  const CommandResult result = eureka_command({"bench", "tiny", "--seconds", "0.1", "--json", "--memory", "--breakdown",
-                                               "--beside-rule", "norm_softmax", "--threads", "2"});
+  const CommandResult result =
+      eureka_command({"bench", "tiny", "--seconds", "0.1", "--json", "--memory", "--breakdown", "--beside-rule",
+                      "norm_softmax", "--threads", "2", "--diagnose", "attention"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const Json report = Json::parse(result.out);
   EXPECT_EQ(report.at("threads"), 2);
@@ -34,6 +35,9 @@ TEST(Bench, PrintsCompleteJson) {
   ASSERT_EQ(one.at("beside").size(), 2U);
   EXPECT_EQ(one.at("beside")[0].at("what"), "1 thread");
   EXPECT_EQ(one.at("beside")[1].at("what"), "norm_softmax");
+  const Json look = one.at("diagnose");
+  EXPECT_EQ(look.at("what"), "attention");
+  EXPECT_NEAR(look.at("ratio_best").get<double>(), 1 + look.at("best_ms").get<double>() / (25 * best), 1e-9);
   // Two optimiser moments, weights, gradients and the batch of images at the very least.
   EXPECT_GT(one.at("peak_mb").get<double>(), 128 * 56 * 56 * 3 * 4 / 1e6);
   double shares = 0;

@@ -16,7 +16,7 @@ double loss_at(FusedEngine& engine, const EngineState& state, std::size_t tensor
   for (std::size_t i = 0; i < direction.size(); ++i)
     moved.model[tensor].values[i] += static_cast<float>(distance * static_cast<double>(direction[i]));
   engine.import_state(moved);
-  return engine.compute_gradients(batch, 2).loss;
+  return engine.gradient(batch, 2).loss;
 }
 
 double norm_of(const std::vector<float>& values) {
@@ -29,7 +29,7 @@ void expect_differences_agree(const EngineConfig& config, const Batch& batch) {
   SCOPED_TRACE(text_of(config));
   FusedEngine engine(config);
   const EngineState state = engine.export_state();
-  const double whole = engine.compute_gradients(batch, 2).gradient_norm;
+  const double whole = engine.gradient(batch, 2).gradient_norm;
   const std::vector<StateTensor> gradients = engine.gradients();
   constexpr double kStep = 4e-3;
   for (std::size_t i = 0; i < gradients.size(); ++i) {

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "engine/copying_sink.h"
 #include "engine/fused_cases.h"
 #include "nn/reference_engine.h"
 #include "nn/rounding.h"
@@ -68,24 +70,6 @@ TEST(FusedEngine, TrainsAlongTheSameCurveWithEveryModel) {
   expect_same_curve(regression);
 }
 
-// Every tensor of an observation, with its name.
-std::vector<std::pair<std::string, const ObservedTensor*>> tensors_of(const Observation& seen) {
-  std::vector<std::pair<std::string, const ObservedTensor*>> all;
-  for (std::size_t layer = 0; layer < seen.blocks.size(); ++layer) {
-    const ObservedBlock& block = seen.blocks[layer];
-    for (const auto& [name, tensor] : {std::pair{"q", &block.q},
-                                       {"k", &block.k},
-                                       {"v", &block.v},
-                                       {"logits", &block.logits},
-                                       {"weights", &block.weights},
-                                       {"head_output", &block.head_output},
-                                       {"residual", &block.residual}})
-      all.emplace_back(std::string(name) + " of layer " + std::to_string(layer), tensor);
-  }
-  all.emplace_back("last residual", &seen.residual);
-  return all;
-}
-
 // Relative to the size of the second.
 double distance(const std::vector<float>& a, const std::vector<float>& b) {
   double difference = 0, size = 0;
@@ -96,42 +80,153 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   return std::sqrt(difference / std::max(size, 1e-12));
 }
 
-struct Reach {
-  double values = 0, gradient = 0;
-};
-
 TEST(FusedEngine, ShowsTheSameInsidesAsTheReference) {
   for (const RuleVariant& variant : rule_variants()) {
     for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {
       config.rule = variant.rule;
       config.rule_options = variant.options;
       config.model_options["dropout"] = 0.1;
+      config.scale.kind = ScaleKind::learned;
+      config.scale.multiple = 1.5;
       SCOPED_TRACE(text_of(config));
       FusedEngine fused(config);
       config.double_precision = true;
       ReferenceEngine reference(config);
       const Batch batch = random_batch(config.shape, 40, {.masked = config.model == "decoder", .asked_share = 0.7});
-      const Observation mine = fused.observe(batch, 4), exact = reference.observe(batch, 4);
-      EXPECT_NEAR(mine.loss, exact.loss, kAllowed * exact.loss);
-      const auto own = tensors_of(mine), truth = tensors_of(exact);
-      ASSERT_EQ(own.size(), truth.size());
-      std::vector<Reach> reach(truth.size());
+      CopyingSink mine, exact;
+      fused.observe(batch, 4, everything(), mine);
+      reference.observe(batch, 4, everything(), exact);
+      std::map<std::string, double> reach;
       under_rounding(reference, batch, [&](const Batch& nudged) {
-        const Observation moved = reference.observe(nudged, 4);
-        const auto now = tensors_of(moved);
-        for (std::size_t i = 0; i < truth.size(); ++i) {
-          reach[i].values = std::max(reach[i].values, distance(now[i].second->values, truth[i].second->values));
-          reach[i].gradient = std::max(reach[i].gradient, distance(now[i].second->gradient, truth[i].second->gradient));
-        }
+        CopyingSink moved;
+        reference.observe(nudged, 4, everything(), moved);
+        for (const auto& [name, values] : exact.tensors)
+          reach[name] = std::max(reach[name], distance(moved.tensors[name], values));
       });
-      for (std::size_t i = 0; i < truth.size(); ++i) {
-        SCOPED_TRACE(truth[i].first);
-        const ObservedTensor &a = *own[i].second, &b = *truth[i].second;
-        ASSERT_EQ(a.shape, b.shape);
-        EXPECT_LE(distance(a.values, b.values), std::max(kAllowed, kReaches * reach[i].values));
-        EXPECT_LE(distance(a.gradient, b.gradient), std::max(kAllowed, kReaches * reach[i].gradient));
+      // Two values and gradients of seven points in two layers and of the last residual, mask, scale, parameters.
+      EXPECT_EQ(exact.tensors.size(), 2 * (2 * 7 + 1) + 2 * 2 + 2 * fused.parameters().size());
+      ASSERT_EQ(mine.tensors.size(), exact.tensors.size());
+      for (const auto& [name, values] : exact.tensors) {
+        SCOPED_TRACE(name);
+        ASSERT_EQ(mine.tensors[name].size(), values.size());
+        EXPECT_LE(distance(mine.tensors[name], values), std::max(kAllowed, kReaches * reach[name]));
       }
     }
+  }
+}
+
+// Gradients by a few samples' tensors are still those of the whole batch's loss.
+TEST(FusedEngine, AFewSamplesLookAsTheyDoAmongAll) {
+  for (EngineConfig config : {base_config(), decoder_config()}) {
+    FusedEngine fused(config);
+    config.double_precision = true;
+    ReferenceEngine reference(config);
+    for (Engine* engine : {static_cast<Engine*>(&fused), static_cast<Engine*>(&reference)}) {
+      const Batch batch = random_batch(config.shape, 40, {.masked = config.model == "decoder", .asked_share = 0.7});
+      CopyingSink all, few;
+      engine->observe(batch, 4, {.points = PointSet::all(), .gradients = true}, all);
+      engine->observe(batch, 4, {.points = PointSet::all(), .samples = 7, .gradients = true}, few);
+      ASSERT_EQ(few.tensors.size(), all.tensors.size());
+      for (auto& [name, values] : all.tensors) {
+        SCOPED_TRACE(engine->name() + ": " + name);
+        if (!name.starts_with("scale")) values.resize(values.size() / 40 * 7);
+        ASSERT_EQ(few.tensors[name].size(), values.size());
+        EXPECT_LE(distance(few.tensors[name], values), kAllowed);
+      }
+    }
+  }
+}
+
+TEST(FusedEngine, ShowsNothingThatNobodyAskedFor) {
+  const EngineConfig config = base_config();
+  FusedEngine fused(config);
+  ReferenceEngine reference(config);
+  for (Engine* engine : {static_cast<Engine*>(&fused), static_cast<Engine*>(&reference)}) {
+    CopyingSink sink;
+    engine->observe(random_batch(config.shape, 5), 0, {.points = {Point::weights}, .layers = {1}}, sink);
+    std::vector<std::string> names;
+    for (const auto& [name, values] : sink.tensors) names.push_back(name);
+    EXPECT_EQ(names, (std::vector<std::string>{"mask of layer 1", "scale of layer 1", "weights of layer 1"}))
+        << engine->name();
+  }
+}
+
+// What ranks that share a batch do: each its part over the denominator of the whole, then the sum.
+TEST(FusedEngine, GradientsOfPartsAddUpToThatOfTheWhole) {
+  for (EngineConfig config : {base_config(), decoder_config()}) {
+    FusedEngine fused(config);
+    ReferenceEngine reference(config);
+    for (Engine* engine : {static_cast<Engine*>(&fused), static_cast<Engine*>(&reference)}) {
+      const BatchOptions options{.asked_share = config.shape.every_position ? 0.6 : 1.0};
+      const Batch first = random_batch(config.shape, 12, options);
+      Batch second = random_batch(config.shape, 20, {.asked_share = options.asked_share, .step = 1});
+      Batch both = first;
+      both.samples += second.samples;
+      both.inputs.insert(both.inputs.end(), second.inputs.begin(), second.inputs.end());
+      both.ids.insert(both.ids.end(), second.ids.begin(), second.ids.end());
+      both.labels.insert(both.labels.end(), second.labels.begin(), second.labels.end());
+      const auto asked = std::count_if(both.labels.begin(), both.labels.end(), [](std::int64_t l) { return l >= 0; });
+      const auto gradient = [&](const Batch& batch, std::int64_t denominator, double& loss) {
+        loss += engine->gradient(batch, 0, denominator).loss;
+        const std::span<float> flat = engine->flat_gradient().floats();
+        return std::vector<float>(flat.begin(), flat.end());
+      };
+      double whole_loss = 0, sum_of_losses = 0;
+      const std::vector<float> whole = gradient(both, 0, whole_loss);
+      std::vector<float> sum = gradient(first, asked, sum_of_losses);
+      const std::vector<float> rest = gradient(second, asked, sum_of_losses);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += rest[i];
+      EXPECT_NEAR(sum_of_losses, whole_loss, 1e-6 * whole_loss) << engine->name();
+      EXPECT_LE(distance(sum, whole), 1e-6) << engine->name();
+    }
+  }
+}
+
+// The layout that flat_gradient() states is the one that the next update goes by.
+TEST(FusedEngine, AGradientThatIsSetToZeroMovesNothing) {
+  EngineConfig config = base_config();
+  config.optimizer = {.kind = OptimizerKind::sgd, .momentum = 0, .weight_decay = 0};
+  FusedEngine fused(config);
+  ReferenceEngine reference(config);
+  for (Engine* engine : {static_cast<Engine*>(&fused), static_cast<Engine*>(&reference)}) {
+    const EngineState before = engine->export_state();
+    engine->gradient(random_batch(config.shape, 12), 0);
+    const FlatGradient flat = engine->flat_gradient();
+    ASSERT_EQ(flat.parts.size(), engine->parameters().size());
+    for (std::size_t i = 0; i < flat.parts.size(); ++i) {
+      if (engine->parameters()[i].name == "head.weight") continue;
+      const ParameterPart& part = flat.parts[i];
+      for (std::size_t row = 0; row < part.rows; ++row)
+        std::fill_n(flat.floats().data() + part.offset + row * part.stride, part.columns, 0.0F);
+    }
+    engine->update({.step = 0, .lr = 0.1});
+    const EngineState after = engine->export_state();
+    for (std::size_t i = 0; i < after.model.size(); ++i)
+      EXPECT_EQ(after.model[i].values == before.model[i].values, after.model[i].name != "head.weight")
+          << engine->name() << " " << after.model[i].name;
+  }
+}
+
+TEST(FusedEngine, PredictsWhatTheReferencePredicts) {
+  for (const EngineConfig& config : {base_config(), decoder_config(), vit_config()}) {
+    FusedEngine fused(config);
+    ReferenceEngine reference(config);
+    Batch batch = random_batch(config.shape, 40);
+    const Evaluation evaluation = fused.evaluate(batch, 3);
+    std::vector<float> mine, exact;
+    const std::vector<std::int64_t> labels = batch.labels;
+    batch.labels.clear();
+    fused.predict(batch, 3, mine);
+    reference.predict(batch, 3, exact);
+    ASSERT_EQ(mine.size(), labels.size() * static_cast<std::size_t>(config.shape.classes));
+    ASSERT_EQ(mine.size(), exact.size());
+    EXPECT_LE(distance(mine, exact), kAllowed);
+    double right = 0;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const auto row = mine.begin() + static_cast<std::ptrdiff_t>(i) * config.shape.classes;
+      right += std::max_element(row, row + config.shape.classes) - row == labels[i] ? 1 : 0;
+    }
+    EXPECT_DOUBLE_EQ(right / static_cast<double>(labels.size()), evaluation.accuracy);
   }
 }
 

@@ -28,7 +28,7 @@ EngineState moved(EngineState state) {
 }
 
 std::vector<at::Tensor> gradients_of(ReferenceEngine& engine, const Batch& batch, std::int64_t step) {
-  engine.accumulate_gradients(batch, step);
+  engine.gradient(batch, step);
   ParameterSet& parameters = engine.parameter_set();
   std::vector<at::Tensor> result;
   for (std::size_t i = 0; i < parameters.specs().size(); ++i)
@@ -71,8 +71,8 @@ Agreement expect_same_gradients(EngineConfig config, const Batch& batch, std::in
   EXPECT_NEAR(quick.loss, slow.loss, 1e-5 * std::abs(slow.loss));
   EXPECT_NEAR(quick.accuracy, slow.accuracy, 1e-5 * (1 + std::abs(slow.accuracy)));
 
-  const StepResult mine = fused.compute_gradients(batch, step);
-  const StepResult result = exact.accumulate_gradients(batch, step);
+  const StepResult mine = fused.gradient(batch, step);
+  const StepResult result = exact.gradient(batch, step);
   EXPECT_NEAR(mine.loss, result.loss, 1e-5 * std::abs(result.loss));
   const std::vector<at::Tensor> truth = gradients_of(exact, batch, step);
   const std::vector<double> reach = rounding_reach(exact, batch, step, truth);

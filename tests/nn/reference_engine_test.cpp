@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "engine/copying_sink.h"
 
 namespace eureka {
 namespace {
@@ -32,7 +33,7 @@ Batch sample(std::int64_t samples, std::uint64_t step = 0) {
   return batch;
 }
 
-double loss_at(ReferenceEngine& engine, const Batch& batch) { return engine.accumulate_gradients(batch, 0).loss; }
+double loss_at(ReferenceEngine& engine, const Batch& batch) { return engine.gradient(batch, 0).loss; }
 
 // Every option that adds a term to the network, each against finite differences in double.
 TEST(ReferenceEngine, GradientsMatchFiniteDifferences) {
@@ -50,7 +51,7 @@ TEST(ReferenceEngine, GradientsMatchFiniteDifferences) {
       for (const auto& [name, value] : variant) config.model_options[name] = value;
       ReferenceEngine engine(config);
       const Batch batch = sample(8);
-      engine.accumulate_gradients(batch, 0);
+      engine.gradient(batch, 0);
       at::Tensor values = engine.parameter_set().values();
       const at::Tensor gradient = engine.parameter_set().gradients().clone();
       at::manual_seed(1);
@@ -158,7 +159,9 @@ TEST(ResNet, LookingAtAStepLeavesItsStatisticsAlone) {
   const EngineConfig config = image_config("resnet9");
   ReferenceEngine engine(config);
   const EngineState before = engine.export_state();
-  EXPECT_TRUE(engine.observe(bright_rows(config.shape, 8, 0), 0).blocks.empty());
+  CopyingSink sink;
+  engine.observe(bright_rows(config.shape, 8, 0), 0, everything(), sink);
+  EXPECT_EQ(sink.tensors.size(), 2 * engine.parameters().size());
   const EngineState after = engine.export_state();
   for (std::size_t i = 0; i < before.model.size(); ++i) EXPECT_EQ(before.model[i].values, after.model[i].values);
 }
@@ -208,23 +211,64 @@ TEST(ReferenceEngine, LabelSmoothingIsTheTextbookLoss) {
     for (std::int64_t c = 0; c < 10; ++c)
       expected -=
           (0.1 / 10 + (batch.labels[static_cast<std::size_t>(i)] == c ? 0.9 : 0)) * log_p[i][c].item<double>() / 4;
-  EXPECT_NEAR(engine.accumulate_gradients(batch, 0).loss, expected, 1e-12);
+  EXPECT_NEAR(engine.gradient(batch, 0).loss, expected, 1e-12);
 }
 
 TEST(ReferenceEngine, HooksSeeEveryPointAndChangeNothing) {
+  struct Names final : ForwardHook {
+    std::vector<std::string> seen;
+    void attention(int layer, std::int64_t, const AttentionContext&) override {
+      seen.push_back("attention" + std::to_string(layer));
+    }
+    void tensor(Point point, int layer, const at::Tensor&) override {
+      seen.push_back(enum_names(point)[static_cast<std::size_t>(point)] + std::to_string(layer));
+    }
+  } hook;
   ReferenceEngine engine(small_config());
   const Batch batch = sample(2);
-  std::vector<std::string> seen;
-  const TensorHook hook = [&](std::string_view point, int layer, const at::Tensor&) {
-    seen.push_back(std::string(point) + std::to_string(layer));
-  };
   ForwardContext context;
   const at::Tensor without = engine.forward(batch, context);
   context.hook = &hook;
   EXPECT_TRUE(engine.forward(batch, context).equal(without));
-  EXPECT_EQ(seen,
-            (std::vector<std::string>{"residual0", "q0", "k0", "v0", "logits0", "weights0", "head_output0", "residual1",
-                                      "q1", "k1", "v1", "logits1", "weights1", "head_output1", "residual2"}));
+  EXPECT_EQ(hook.seen, (std::vector<std::string>{"residual0", "attention0", "q0", "k0", "v0", "logits0", "weights0",
+                                                 "head_output0", "residual1", "attention1", "q1", "k1", "v1", "logits1",
+                                                 "weights1", "head_output1", "residual2"}));
+}
+
+TEST(ReferenceEngine, LookingLeavesTheGradientAlone) {
+  ReferenceEngine engine(small_config());
+  engine.gradient(sample(16), 0);
+  const at::Tensor before = engine.parameter_set().gradients().clone();
+  CopyingSink sink;
+  engine.observe(sample(16), 0, everything(), sink);
+  EXPECT_TRUE(engine.parameter_set().gradients().equal(before));
+  EXPECT_FALSE(sink.tensors.empty());
+}
+
+// Against finite differences of the gradient; and symmetric.
+TEST(ReferenceEngine, HessianProductIsTheDerivativeOfTheGradient) {
+  EngineConfig config = small_config();
+  config.double_precision = true;
+  ReferenceEngine engine(config);
+  const std::unique_ptr<HessianProduct> hessian = engine.hessian_product(sample(8), 0);
+  at::Tensor values = engine.parameter_set().values();
+  ASSERT_EQ(hessian->rows(), values.numel());
+  at::manual_seed(1);
+  const at::Tensor x = at::randn_like(values), other = at::randn_like(values);
+  at::Tensor product = at::empty_like(x), other_product = at::empty_like(x);
+  hessian->perform_op(x.data_ptr<double>(), product.data_ptr<double>());
+  hessian->perform_op(other.data_ptr<double>(), other_product.data_ptr<double>());
+  EXPECT_NEAR((other * product).sum().item<double>(), (x * other_product).sum().item<double>(),
+              1e-10 * product.norm().item<double>() * other.norm().item<double>());
+  constexpr double kStep = 1e-6;
+  const auto gradient_at = [&](double distance) {
+    values.add_(x, distance);
+    engine.gradient(sample(8), 0);
+    values.sub_(x, distance);
+    return engine.parameter_set().gradients().clone();
+  };
+  const at::Tensor measured = (gradient_at(kStep) - gradient_at(-kStep)) / (2 * kStep);
+  EXPECT_LE((measured - product).norm().item<double>(), 1e-5 * product.norm().item<double>());
 }
 
 TEST(ReferenceEngine, RefusesWhatDoesNotFit) {

@@ -1,0 +1,163 @@
+// How sharply each head attends, and how far apart its scaled logits lie.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/exact_math.h"
+#include "diagnostics/diagnostic.h"
+
+namespace eureka {
+namespace {
+
+// Sums over the rows of one head. A row is a query; only its visible keys exist, and one key leaves nothing to choose.
+struct HeadSums {
+  double rows = 0;
+  double entropy = 0, largest_weight = 0, logit_deviation = 0;
+  bool has_entropy = true;  // weights below 0 (linear attention) are no shares
+  double logit_max = 0;
+  double tokens = 0, q_square = 0, k_square = 0, v_square = 0;
+};
+
+// Of the visible keys of one row.
+struct RowNumbers {
+  std::int64_t keys = 0;
+  double entropy = 0, largest_weight = 0, logit_deviation = 0, logit_max = 0;
+  bool has_entropy = true;
+};
+
+// Entropy is that of the shares a / sum(a), so that rules whose rows do not add up to one have it too.
+RowNumbers numbers_of(const float* weights, const float* logits, double scale, const std::vector<std::int64_t>& keys) {
+  RowNumbers row;
+  row.keys = static_cast<std::int64_t>(keys.size());
+  double sum = 0, weighted_log = 0, mean = 0;
+  double largest = -std::numeric_limits<double>::infinity();
+  for (const std::int64_t key : keys) {
+    const double weight = static_cast<double>(weights[key]);
+    const double z = scale * static_cast<double>(logits[key]);
+    mean += z;
+    row.logit_max = std::max(row.logit_max, std::abs(z));
+    largest = std::max(largest, weight);
+    sum += weight;
+    if (weight < 0) row.has_entropy = false;
+    if (weight > 0) weighted_log += weight * exact::log(weight);
+  }
+  const auto count = static_cast<double>(keys.size());
+  mean /= count;
+  double square = 0;
+  for (const std::int64_t key : keys) {
+    const double away = scale * static_cast<double>(logits[key]) - mean;
+    square += away * away;
+  }
+  row.logit_deviation = std::sqrt(square / count);
+  row.largest_weight = largest;
+  if (sum <= 0) row.has_entropy = false;
+  if (row.has_entropy) row.entropy = exact::log(sum) - weighted_log / sum;
+  return row;
+}
+
+class Attention final : public Diagnostic {
+ public:
+  explicit Attention(const NoOptions&) {}
+
+  std::vector<NumberInfo> numbers() const override {
+    return {{"entropy", "share of log(keys)", "mean entropy of a row of weights: 0 one key, 1 all keys alike"},
+            {"largest_weight", "weight", "mean over rows of the largest weight"},
+            {"logit_deviation", "scaled logits", "mean over rows of their deviation; below 1 softmax is nearly flat"},
+            {"logit_max", "scaled logits", "largest absolute value; above 100 a row is one-hot"},
+            {"q_norm", "length", "root mean square over tokens of the length of a query"},
+            {"k_norm", "length", "root mean square over tokens of the length of a key"},
+            {"v_norm", "length", "root mean square over tokens of the length of a value"}};
+  }
+
+  ObservationRequest wants() const override {
+    return {.points = {Point::q, Point::k, Point::v, Point::logits, Point::weights}};
+  }
+
+  void see(const ObservationView& view) override {
+    const TensorView& weights = view.value(Point::weights);
+    if (!weights.exists()) return;
+    std::vector<HeadSums>& heads = layers_[view.layer];
+    heads.resize(static_cast<std::size_t>(weights.sizes[1]));
+    for (std::int64_t s = 0; s < view.samples; ++s) {
+      for (std::int64_t query = 0; query < weights.sizes[2]; ++query) {
+        find_visible(view.mask, s, query, weights.sizes[3]);
+        for (std::size_t head = 0; head < heads.size(); ++head) see_row(view, s, head, query, heads[head]);
+      }
+      for (std::size_t head = 0; head < heads.size(); ++head) see_tokens(view, s, head, heads[head]);
+    }
+  }
+
+  void report(NumberRow& row) override {
+    add(row, "entropy", [](const HeadSums& head) { return head.has_entropy ? head.entropy / head.rows : kNone; });
+    add(row, "largest_weight", [](const HeadSums& head) { return head.largest_weight / head.rows; });
+    add(row, "logit_deviation", [](const HeadSums& head) { return head.logit_deviation / head.rows; });
+    add(row, "logit_max", [](const HeadSums& head) { return head.logit_max; });
+    add(row, "q_norm", [](const HeadSums& head) { return std::sqrt(head.q_square / head.tokens); });
+    add(row, "k_norm", [](const HeadSums& head) { return std::sqrt(head.k_square / head.tokens); });
+    add(row, "v_norm", [](const HeadSums& head) { return std::sqrt(head.v_square / head.tokens); });
+    layers_.clear();
+  }
+
+ private:
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+  void find_visible(const MaskView& mask, std::int64_t sample, std::int64_t query, std::int64_t keys) {
+    visible_.clear();
+    for (std::int64_t key = 0; key < keys; ++key)
+      if (mask.sees(sample, query, key)) visible_.push_back(key);
+    if (visible_.size() > 1) log_keys_ = exact::log(static_cast<double>(visible_.size()));
+  }
+
+  void see_row(const ObservationView& view, std::int64_t sample, std::size_t head, std::int64_t query, HeadSums& sums) {
+    if (visible_.empty()) return;
+    const auto h = static_cast<std::int64_t>(head);
+    const RowNumbers row =
+        numbers_of(view.value(Point::weights).row(sample, h, query), view.value(Point::logits).row(sample, h, query),
+                   static_cast<double>(view.scale[head]), visible_);
+    sums.logit_max = std::max(sums.logit_max, row.logit_max);
+    if (row.keys < 2) return;
+    sums.rows += 1;
+    sums.entropy += row.entropy / log_keys_;
+    sums.has_entropy = sums.has_entropy && row.has_entropy;
+    sums.largest_weight += row.largest_weight;
+    sums.logit_deviation += row.logit_deviation;
+  }
+
+  static double square_of(const TensorView& tensor, std::int64_t sample, std::int64_t head) {
+    double square = 0;
+    for (std::int64_t token = 0; token < tensor.sizes[2]; ++token) {
+      const float* row = tensor.row(sample, head, token);
+      for (std::int64_t i = 0; i < tensor.sizes[3]; ++i)
+        square += static_cast<double>(row[i]) * static_cast<double>(row[i]);
+    }
+    return square;
+  }
+
+  static void see_tokens(const ObservationView& view, std::int64_t sample, std::size_t head, HeadSums& sums) {
+    const auto h = static_cast<std::int64_t>(head);
+    sums.tokens += static_cast<double>(view.value(Point::q).sizes[2]);
+    sums.q_square += square_of(view.value(Point::q), sample, h);
+    sums.k_square += square_of(view.value(Point::k), sample, h);
+    sums.v_square += square_of(view.value(Point::v), sample, h);
+  }
+
+  template <class Number>
+  void add(NumberRow& row, const char* name, const Number& number) const {
+    std::vector<double> values;
+    for (const auto& [layer, heads] : layers_) {
+      values.clear();
+      for (const HeadSums& head : heads) values.push_back(number(head));
+      row.add_heads(name, layer, values);
+    }
+  }
+
+  std::map<int, std::vector<HeadSums>> layers_;
+  std::vector<std::int64_t> visible_;  // keys of the row at hand
+  double log_keys_ = 1;
+};
+
+EUREKA_DIAGNOSTIC("attention", Attention, NoOptions, "how sharply each head attends: entropy, largest weight, logits");
+
+}  // namespace
+}  // namespace eureka

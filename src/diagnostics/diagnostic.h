@@ -1,0 +1,71 @@
+// A diagnostic: named numbers that say what happens inside a model. It states what it wants to see, adds up what it is
+// shown, and reports. It does not know whether that is a run in training, a checkpoint or somebody else's model.
+//
+//   auto attention = Registry<Diagnostic>::instance().make("attention");
+//   engine.observe(batch, step, attention->wants(), sink);          the sink passes its views on to see()
+//   NumberRow row("attention", numbers);
+//   attention->report(row);                                         "attention/entropy/layer0/head1", 0.93
+//
+// Ensures: the numbers depend on what was shown since the last report only, not on how it was split into views; a
+// number without a meaning for what was shown is left out, never a placeholder.
+//
+// One diagnostic is one file in this folder, registered by EUREKA_DIAGNOSTIC.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/registry.h"
+#include "engine/observation.h"
+
+namespace eureka {
+
+// What a number is, told once.
+struct NumberInfo {
+  std::string name;     // "entropy"
+  std::string unit;     // "nats", "share of log(keys)"
+  std::string meaning;  // one line
+};
+
+using NamedNumbers = std::vector<std::pair<std::string, double>>;
+
+// Appends the numbers of one diagnostic under its name. What is not finite is left out.
+class NumberRow {
+ public:
+  NumberRow(std::string diagnostic, NamedNumbers& numbers) : diagnostic_(std::move(diagnostic)), numbers_(numbers) {}
+
+  // "attention/entropy/layer0"
+  void add(const std::string& number, int layer, double value);
+  // The mean over the heads, then "attention/entropy/layer0/head0", ...
+  void add_heads(const std::string& number, int layer, const std::vector<double>& values);
+
+ private:
+  void append(const std::string& name, double value);
+
+  std::string diagnostic_;
+  NamedNumbers& numbers_;
+};
+
+class Diagnostic {
+ public:
+  virtual ~Diagnostic() = default;
+
+  // Every number that report() may append.
+  virtual std::vector<NumberInfo> numbers() const = 0;
+
+  // How many samples is up to who asks.
+  virtual ObservationRequest wants() const = 0;
+
+  // May be shown more than it wants: what others asked for at the same time.
+  virtual void see(const ObservationView&) {}
+  virtual void see_parameter(const ParameterView&) {}
+
+  // Appends what was seen, and begins anew.
+  virtual void report(NumberRow& row) = 0;
+};
+
+}  // namespace eureka
+
+#define EUREKA_DIAGNOSTIC(name, Class, Options, description) \
+  EUREKA_REGISTER(::eureka::Diagnostic, "diagnostic", name, Class, Options, description)

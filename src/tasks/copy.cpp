@@ -1,7 +1,8 @@
 // Copy: a row of random ids, a separator, then the same ids again; asked for is the next id, from the separator on.
 //
 // Tokens for length 3: a b c | a b. Answers: - - - a b c. Every answer is an id of the source, at the same distance
-// from its beginning as the answer's place from the separator. Who does not look back can do no better than chance.
+// from its beginning as the answer's place from the separator. Who does not look back can do no better than chance, the
+// plateau; who looks back anywhere gets somewhat more, and the way from there to the right place is short.
 #include <algorithm>
 #include <span>
 

@@ -16,12 +16,12 @@ std::string title_of(const RunConfig& config) {
                      transformer_kind(config.model.name) ? config.attention.name : config.model.name, config.run.seed);
 }
 
-void print_summary(const nlohmann::ordered_json& summary, const fs::path& out) {
+void print_summary(const nlohmann::ordered_json& summary, const Metric& metric, const fs::path& out) {
   const auto& moment = summary.at("moment");
-  const auto& accuracy = summary.at("final_validation_accuracy");
-  fmt::print("{} after {} steps; validation accuracy {}\n", summary.at("status").get<std::string>(),
-             summary.at("steps").get<std::int64_t>(),
-             accuracy.is_number() ? fmt::format("{:.3f}", accuracy.get<double>()) : "none");
+  const auto& value = summary.at("final_validation_" + metric.key());
+  fmt::print("{} after {} steps; validation {} {}\n", summary.at("status").get<std::string>(),
+             summary.at("steps").get<std::int64_t>(), metric.name,
+             value.is_number() ? fmt::format("{:.3f}", value.get<double>()) : "none");
   if (moment.at("found").get<bool>()) {
     fmt::print("Eureka-moment at step {:.0f}: from {:.3f} to {:.3f}, 10-90% in {:.0f} steps (score {:.2f})\n",
                moment.at("step").get<double>(), moment.at("plateau_level").get<double>(),
@@ -39,7 +39,8 @@ void print_summary(const nlohmann::ordered_json& summary, const fs::path& out) {
 }  // namespace
 
 int run_and_show(const RunConfig& config, const RunRequest& request, const ShowOptions& options) {
-  LivePlot plot(title_of(config), options.quiet);
+  const Metric metric = Registry<Task>::instance().make(config.task.name, config.task.options)->metric();
+  LivePlot plot(title_of(config), metric, options.quiet);
   Heartbeat observer(options.heartbeat, plot);
   const RunOutcome outcome = run_training(config, request, observer, stop_requested());
   plot.finish();
@@ -53,7 +54,7 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
   } else {
     if (is_terminal(STDOUT_FILENO))
       fmt::print("{}", plot.picture(terminal_columns(STDOUT_FILENO), use_colour(STDOUT_FILENO)));
-    print_summary(outcome.summary, request.directory);
+    print_summary(outcome.summary, metric, request.directory);
   }
   if (outcome.status == RunStatus::diverged)
     fmt::print(stderr, "eureka: the loss is no longer finite; everything up to there is in {}\n", place);

@@ -43,7 +43,7 @@ struct CurveUntil {
   bool reached = false;  // the run went as far as that step
 };
 
-CurveUntil curve_until(const fs::path& run, std::int64_t step) {
+CurveUntil curve_until(const fs::path& run, const Metric& metric, std::int64_t step) {
   CurveUntil curve;
   const fs::path path = run / "metrics.jsonl";
   const JsonTable table = parse_json_rows(read_file(path), path.string());
@@ -53,24 +53,24 @@ CurveUntil curve_until(const fs::path& run, std::int64_t step) {
     return found == table.columns.end() ? nullptr : &*found;
   };
   const JsonColumn* steps = column("step");
-  const JsonColumn* accuracies = column("val_accuracy");
-  if (steps == nullptr || accuracies == nullptr || steps->rows != accuracies->rows) return curve;
+  const JsonColumn* values = column("val_" + metric.key());
+  if (steps == nullptr || values == nullptr || steps->rows != values->rows) return curve;
   for (std::size_t i = 0; i < steps->values.size(); ++i) {
     if (steps->values[i] >= static_cast<double>(step)) curve.reached = true;
-    if (steps->values[i] <= static_cast<double>(step))
-      curve.points.push_back({steps->values[i], accuracies->values[i]});
+    if (steps->values[i] <= static_cast<double>(step)) curve.points.push_back({steps->values[i], values->values[i]});
   }
   return curve;
 }
 
-bool answers(BranchOnly only, const RunConfig& config, const CurveUntil& curve) {
-  if (!curve.reached || curve.points.empty()) return false;
+bool answers(BranchOnly only, const RunConfig& config, const fs::path& run, std::int64_t step) {
   const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  const CurveUntil curve = curve_until(run, task->metric(), step);
+  if (!curve.reached || curve.points.empty()) return false;
   MomentDetector detector(detector_options(*task, config));
   for (const CurvePoint& point : curve.points) detector.add(point.step, point.value);
   if (only == BranchOnly::waiting) return detector.moments().empty();
   detector.finish();
-  return detector.moments().empty() && on_plateau_of(*task, curve.points.back().value);
+  return detector.moments().empty() && task->metric().on_plateau(curve.points.back().value);
 }
 
 void require_checkpoint(const Study& study, const fs::path& run) {
@@ -139,7 +139,7 @@ ContinuedRuns choose_runs(const Study& study, const Catalog& catalog, const std:
     const RunConfig config = resolve_config(read_run_config(directory), catalog);
     if (!wanted.empty() && !wanted.contains(config.run.seed)) continue;
     ++runs.looked_at;
-    if (!answers(study.branch->only, config, curve_until(directory, study.branch->at))) continue;
+    if (!answers(study.branch->only, config, directory, study.branch->at)) continue;
     require_checkpoint(study, directory);
     runs.chosen.push_back({config.run.seed, directory});
   }

@@ -12,8 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "tasks/task.h"
-#include "train/detection.h"
+#include "lab/trial_row.h"
 #include "train/run_directory.h"
 
 namespace eureka {
@@ -50,12 +49,13 @@ void refuse_other_shapes(const Shapes& before, const Shapes& after) {
 // What a run on the plateau has reached already would call every arm alike.
 void refuse_target_on_plateau(const Study& study, const RunConfig& config) {
   if (study.event != AwaitedEvent::target || !study.target) return;
-  const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
-  if (*study.target > task->plateau_accuracy() && !on_plateau_of(*task, *study.target)) return;
+  const Metric metric = metric_of(config);
+  if (!metric.plateau || (metric.is_better(*study.target, *metric.plateau) && !metric.on_plateau(*study.target)))
+    return;
   throw Error(ErrorKind::config,
               fmt::format("study.target = {:g} is no more than runs on the plateau reach: it lies at {:.3f}",
-                          *study.target, task->plateau_accuracy()),
-              {}, "choose a higher target");
+                          *study.target, *metric.plateau),
+              {}, "choose a better target");
 }
 
 // The first complaint as JSON, or nothing.

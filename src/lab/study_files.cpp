@@ -112,11 +112,14 @@ Json arm_json(const ArmAtPoint& arm) {
 }
 
 Json point_json(const PointReport& point) {
-  return {{"name", name_or_null(point.point.name)},
-          {"set", values_of(point.point.overrides)},
-          {"budget", point.horizon},
-          {"target_accuracy", maybe(point.target_accuracy)},
-          {"target_arm", name_or_null(point.target_arm)}};
+  Json json = {{"name", name_or_null(point.point.name)},
+               {"set", values_of(point.point.overrides)},
+               {"budget", point.horizon},
+               {"target_accuracy", maybe(point.target_accuracy)},
+               {"target_arm", name_or_null(point.target_arm)}};
+  // A point without the name of its metric is of accuracies.
+  if (point.metric.key() != "accuracy") json["metric"] = point.metric.key();
+  return json;
 }
 
 }  // namespace

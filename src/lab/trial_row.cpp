@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/jsonl.h"
+#include "tasks/task.h"
 #include "train/run_directory.h"
 
 namespace eureka {
@@ -31,19 +32,23 @@ std::optional<TrialRow> read_trial(const Trial& trial) {
     row.moment = moment.at("step").get<double>();
     row.rise_width = moment.at("rise_end").get<double>() - moment.at("rise_start").get<double>();
   }
-  const auto& accuracy = summary->at("final_validation_accuracy");
-  if (accuracy.is_number()) row.final_accuracy = accuracy.get<double>();
+  const auto& final_value = summary->at("final_validation_" + summary->value("metric", "accuracy"));
+  if (final_value.is_number()) row.final_accuracy = final_value.get<double>();
   return row;
 }
 
-std::optional<double> first_step_at(const fs::path& run, double accuracy, double origin) {
+Metric metric_of(const RunConfig& config) {
+  return Registry<Task>::instance().make(config.task.name, config.task.options)->metric();
+}
+
+std::optional<double> first_step_at(const fs::path& run, const Metric& metric, double level, double origin) {
   const fs::path path = run / "metrics.jsonl";
   const JsonTable table = parse_json_rows(read_file(path), path.string());
   const JsonColumn* steps = find_column(table, "step");
-  const JsonColumn* accuracies = find_column(table, "val_accuracy");
-  if (steps == nullptr || accuracies == nullptr || steps->rows != accuracies->rows) return std::nullopt;
+  const JsonColumn* values = find_column(table, "val_" + metric.key());
+  if (steps == nullptr || values == nullptr || steps->rows != values->rows) return std::nullopt;
   for (std::size_t i = 0; i < steps->values.size(); ++i)
-    if (steps->values[i] > origin && accuracies->values[i] >= accuracy) return steps->values[i];
+    if (steps->values[i] > origin && !metric.is_better(level, values->values[i])) return steps->values[i];
   return std::nullopt;
 }
 

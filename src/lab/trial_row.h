@@ -7,6 +7,7 @@
 
 #include "lab/study_plan.h"
 #include "stats/arm_comparison.h"
+#include "tasks/metric.h"
 
 namespace eureka {
 
@@ -18,16 +19,19 @@ struct TrialRow {
   std::int64_t steps = 0;  // done
   double origin = 0;       // the step times are counted from: 0, or where a continued run was taken up
   std::optional<double> moment;
-  std::optional<double> rise_width;  // 10-90%, in steps
-  std::optional<double> final_accuracy;
+  std::optional<double> rise_width;      // 10-90%, in steps
+  std::optional<double> final_accuracy;  // or whatever metric the task declares
   std::optional<double> steps_to_level;  // first evaluation at the target accuracy, if one was looked for
 };
 
 // Nothing while the trial has not ended. Throws Error(input) when its summary cannot be read.
 std::optional<TrialRow> read_trial(const Trial& trial);
 
-// The first step after `origin` at which the validation accuracy of a run reached `accuracy`.
-std::optional<double> first_step_at(const fs::path& run, double accuracy, double origin);
+// What a run of this config is judged by.
+Metric metric_of(const RunConfig& config);
+
+// The first step after `origin` at which the metric of a run reached `level` on its validation samples.
+std::optional<double> first_step_at(const fs::path& run, const Metric& metric, double level, double origin);
 
 // For the statistics: times count from where the trial began.
 TrialOutcome outcome_of(const TrialRow& row);

@@ -69,7 +69,8 @@ TrialRow StudyProgress::with_target(const TrialEnded& end) const {
   TrialRow row = end.row;
   if (!phase_.study->target) return row;
   try {
-    row.steps_to_level = first_step_at(end.trial.directory, *phase_.study->target, row.origin);
+    row.steps_to_level =
+        first_step_at(end.trial.directory, metric_of(end.trial.config), *phase_.study->target, row.origin);
   } catch (const Error&) {
     row.steps_to_level.reset();
   }

@@ -114,7 +114,7 @@ std::string plot_of(const StudyReport& report, const PointReport& point, const S
 
 // "accuracy 0.931, 95% of the baseline's".
 std::string target_words(const PointReport& point, const Study& study) {
-  const std::string level = fmt::format("accuracy {:.3f}", *point.target_accuracy);
+  const std::string level = fmt::format("{} {:.3f}", point.metric.name, *point.target_accuracy);
   if (point.target_arm.empty()) return level;
   const bool is_baselines = point.target_arm == study.arms[study.baseline].name;
   return fmt::format(

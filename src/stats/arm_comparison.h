@@ -48,13 +48,19 @@ struct TrialOutcome {
   // Diverged: what had not come by then never will, so the run counts as waiting until the horizon, whatever last_step
   // says.
   bool diverged = false;
-  std::optional<double> final_accuracy;
+  std::optional<double> final_accuracy;  // or whatever metric the task declares
   std::optional<double> steps_to_level;  // first step at the target accuracy; nothing if never reached
 };
 
 struct Arm {
   std::string name;
   std::vector<TrialOutcome> trials;  // seeds differ within an arm; the same seed in two arms makes a pair
+};
+
+// What the final value of a run can be at all; infinite where there is no bound.
+struct ValueRange {
+  double low = 0;
+  double high = 1;
 };
 
 struct ComparisonOptions {
@@ -65,6 +71,7 @@ struct ComparisonOptions {
   std::size_t resamples = 4000;
   // Also summarise steps_to_level. Off when no target accuracy was known.
   bool has_level = true;
+  ValueRange range = {};  // of final_accuracy
 };
 
 // The waiting time for one kind of event, restricted to the horizon.
@@ -156,8 +163,9 @@ struct StudyComparison {
   std::vector<ArmReport> arms;  // in the order given
 };
 
-// `fraction` of the median final accuracy of an arm; nothing when no trial has one.
-std::optional<double> target_accuracy(std::span<const TrialOutcome> arm, double fraction = kDefaultTargetFraction);
+// `fraction` of the way from `origin` to the median final value of an arm; nothing when no trial has one.
+std::optional<double> target_accuracy(std::span<const TrialOutcome> arm, double fraction = kDefaultTargetFraction,
+                                      double origin = 0);
 
 // `horizon` is the budget planned for every run, in the unit of the times; the shortest one if arms differ.
 ArmSummary summarise_arm(std::span<const TrialOutcome> trials, double horizon, const ComparisonOptions& options = {});

@@ -16,10 +16,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The level of the last plateau that is the task's own, not the one a run arrives on when it has learned everything.
-Json stuck_level(const std::vector<Plateau>& plateaus, const Task& task) {
+Json stuck_level(const std::vector<Plateau>& plateaus, const Metric& metric) {
   Json level = nullptr;
   for (const Plateau& plateau : plateaus)
-    if (on_plateau_of(task, plateau.level)) level = plateau.level;
+    if (metric.on_plateau(plateau.level)) level = plateau.level;
   return level;
 }
 
@@ -32,6 +32,12 @@ Batch draw_validation(const Task& task, const RunConfig& config) {
               batch);
   return batch;
 }
+
+// What the last evaluation said.
+struct Measured {
+  double loss = 0;
+  double metric = 0;
+};
 
 class TrainingRun {
  public:
@@ -46,6 +52,7 @@ class TrainingRun {
         // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
         directory_(request.resume ? RunDirectory::reopen(request.directory, config)
                                   : RunDirectory::create(request.directory, config)),
+        metric_(task_->metric()),
         detector_(detector_options(*task_, config)),
         diagnosis_(config) {
     if (request.resume) restore(request.resume_step);
@@ -62,7 +69,7 @@ class TrainingRun {
   bool train_one_step();
   bool evaluate();
   bool enough() const;
-  void write_row(const Evaluation& evaluation);
+  void write_row();
   // Moments confirmed or withdrawn by the row of `step`; `log` is false while a resumed run reads its rows again.
   void note_moments(std::int64_t step, bool log);
   void diverge(const char* what, double value);
@@ -79,13 +86,14 @@ class TrainingRun {
   Engine* engine_;
   Batch validation_;
   RunDirectory directory_;
+  Metric metric_;
   MomentDetector detector_;
   Diagnosis diagnosis_;
   LoopState loop_;
   Batch batch_;
   std::int64_t batch_step_ = -1;  // whose it is
   std::int64_t last_row_step_ = -1;
-  Evaluation last_evaluation_{std::nan(""), std::nan("")};
+  Measured last_{std::nan(""), std::nan("")};
   std::size_t moments_noted_ = 0;
   std::optional<std::int64_t> confirmed_at_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -103,12 +111,12 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
   // The detector has no state of its own to save: it is a function of the curve.
   for (const Json& row : directory_.metrics()) {
     const std::int64_t at = row.at("step");
-    last_evaluation_ = {row.at("val_loss").get<double>(), row.at("val_accuracy").get<double>()};
-    detector_.add(static_cast<double>(at), last_evaluation_.accuracy);
+    last_ = {row.at("val_loss").get<double>(), row.at("val_" + metric_.key()).get<double>()};
+    detector_.add(static_cast<double>(at), last_.metric);
     last_row_step_ = at;
     diagnosis_.remember(row);
     note_moments(at, false);
-    observer_.on_row({at, last_evaluation_.accuracy, last_evaluation_.loss}, detector_.findings());
+    observer_.on_row({at, last_.metric, last_.loss}, detector_.findings());
   }
 }
 
@@ -175,7 +183,7 @@ bool TrainingRun::train_one_step() {
     return false;
   }
   loop_.loss_sum += result.loss;
-  loop_.accuracy_sum += result.accuracy;
+  loop_.accuracy_sum += metric_.value(result.loss, result.accuracy);
   loop_.gradient_norm_sum += result.gradient_norm;
   ++loop_.sum_steps;
   return true;
@@ -187,23 +195,23 @@ bool TrainingRun::evaluate() {
     diverge("val_loss", evaluation.loss);
     return false;
   }
-  last_evaluation_ = evaluation;
-  write_row(evaluation);
-  detector_.add(static_cast<double>(loop_.step), evaluation.accuracy);
+  last_ = {evaluation.loss, metric_.value(evaluation.loss, evaluation.accuracy)};
+  write_row();
+  detector_.add(static_cast<double>(loop_.step), last_.metric);
   note_moments(loop_.step, true);
-  observer_.on_row({loop_.step, evaluation.accuracy, evaluation.loss}, detector_.findings());
+  observer_.on_row({loop_.step, last_.metric, last_.loss}, detector_.findings());
   return true;
 }
 
-void TrainingRun::write_row(const Evaluation& evaluation) {
+void TrainingRun::write_row() {
   Json row;
   row["step"] = loop_.step;
-  row["val_accuracy"] = evaluation.accuracy;
-  row["val_loss"] = evaluation.loss;
+  row["val_" + metric_.key()] = last_.metric;
+  row["val_loss"] = last_.loss;
   if (loop_.sum_steps > 0) {
     const auto count = static_cast<double>(loop_.sum_steps);
     row["train_loss"] = loop_.loss_sum / count;
-    row["train_accuracy"] = loop_.accuracy_sum / count;
+    row["train_" + metric_.key()] = loop_.accuracy_sum / count;
     row["gradient_norm"] = loop_.gradient_norm_sum / count;
   }
   row["lr"] = learning_rate(config_.train, loop_.step);
@@ -264,8 +272,9 @@ void TrainingRun::checkpoint() {
 
 Json TrainingRun::facts() const {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  Json facts{{"engine", engine_->name()},    {"instructions", engine_->instructions()}, {"threads", config_.run.threads},
-             {"device", config_.run.device}, {"updates_done", loop_.step},        {"seconds_of_last_session", seconds}};
+  Json facts{{"engine", engine_->name()},      {"instructions", engine_->instructions()},
+             {"threads", config_.run.threads}, {"device", config_.run.device},
+             {"updates_done", loop_.step},     {"seconds_of_last_session", seconds}};
   if (!chosen_.why_not_fused.empty()) facts["why_not_fused"] = chosen_.why_not_fused;
   return facts;
 }
@@ -274,7 +283,7 @@ Json TrainingRun::moment_summary() {
   detector_.finish();
   const std::vector<Moment>& moments = detector_.moments();
   if (moments.empty()) {
-    const Json level = stuck_level(detector_.plateaus(), *task_);
+    const Json level = stuck_level(detector_.plateaus(), metric_);
     return {{"found", false}, {"step", nullptr}, {"plateau_level", level}, {"level_after", nullptr}};
   }
   const Moment& largest = *std::max_element(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
@@ -290,19 +299,22 @@ Json TrainingRun::moment_summary() {
 }
 
 Json TrainingRun::summary(RunStatus status) {
-  Json result{{"status", status_name(status)},
-              {"steps", loop_.step},
-              {"seed", config_.run.seed},
-              {"task", config_.task.name},
-              {"model", config_.model.name},
-              {"attention", config_.attention.name},
-              {"parameters", total_size(engine_->parameters())},
-              {"task_plateau_accuracy", task_->plateau_accuracy()},
-              {"final_validation_accuracy", last_evaluation_.accuracy},
-              {"final_validation_loss", last_evaluation_.loss},
-              {"moment", moment_summary()}};
-  if (const Json seen = diagnosis_.summary(); !seen.is_null()) result["diagnostics"] = seen;
-  return result;
+  Json summary = {{"status", status_name(status)},
+                  {"steps", loop_.step},
+                  {"seed", config_.run.seed},
+                  {"task", config_.task.name},
+                  {"model", config_.model.name},
+                  {"attention", config_.attention.name},
+                  {"parameters", total_size(engine_->parameters())}};
+  // Summaries without a name of the metric are of accuracies.
+  const std::string key = metric_.key();
+  if (key != "accuracy") summary["metric"] = key;
+  summary["task_plateau_" + key] = metric_.plateau ? Json(*metric_.plateau) : Json(nullptr);
+  summary["final_validation_" + key] = last_.metric;
+  summary["final_validation_loss"] = last_.loss;
+  summary["moment"] = moment_summary();
+  if (const Json seen = diagnosis_.summary(); !seen.is_null()) summary["diagnostics"] = seen;
+  return summary;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct RunRequest {
 
 struct MetricsRow {
   std::int64_t step = 0;
-  double validation_accuracy = 0;
+  double validation_metric = 0;  // the one the task declares
   double validation_loss = 0;
 };
 

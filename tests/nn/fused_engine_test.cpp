@@ -165,7 +165,9 @@ TEST(FusedEngine, GradientsOfPartsAddUpToThatOfTheWhole) {
       both.inputs.insert(both.inputs.end(), second.inputs.begin(), second.inputs.end());
       both.ids.insert(both.ids.end(), second.ids.begin(), second.ids.end());
       both.labels.insert(both.labels.end(), second.labels.begin(), second.labels.end());
-      const auto asked = std::count_if(both.labels.begin(), both.labels.end(), [](std::int64_t l) { return l >= 0; });
+      both.asked.insert(both.asked.end(), second.asked.begin(), second.asked.end());
+      const auto asked =
+          static_cast<std::int64_t>(both.asked_count(static_cast<std::size_t>(both.samples * config.shape.labels())));
       const auto gradient = [&](const Batch& batch, std::int64_t denominator, double& loss) {
         loss += engine->gradient(batch, 0, denominator).loss;
         const std::span<float> flat = engine->flat_gradient().floats();

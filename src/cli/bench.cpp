@@ -91,7 +91,7 @@ class Worker {
   StepTimes warm_up_;
 };
 
-// The same case done in another way, turn and turn about.
+// The same case done in another way, alternating with it.
 struct Beside {
   std::string what;
   Worker worker;
@@ -154,7 +154,7 @@ Json measure(const BenchCase& one, const BenchArguments& arguments) {
     pytorch->steps(2, ignored);
   }
   double peak = 0;
-  // Turn and turn about, so that a busy neighbour slows all alike.
+  // Alternating, so that a busy neighbour slows all alike.
   constexpr int kRounds = 8;
   const std::size_t count = ours.steps_in(arguments.seconds * 1e3 / kRounds);
   for (int round = 0; round < kRounds; ++round) {
@@ -349,14 +349,14 @@ void add_bench(CLI::App& app, Action& chosen) {
   auto arguments = std::make_shared<BenchArguments>();
   verb->add_option("cases", arguments->names, "tiny, lab, mid, paper or presets; all when left out");
   verb->add_flag("--against-pytorch", arguments->against_pytorch,
-                 "the same work in python3-torch, turn and turn about, and the memory of both");
+                 "the same work in python3-torch, alternating, and the memory of both");
   verb->add_flag("--pytorch-tokens", arguments->pytorch_tokens,
                  "PyTorch gets patches as tokens instead of images to cut up with a convolution");
   verb->add_option("--seconds", arguments->seconds, "of our own steps per case")->check(CLI::PositiveNumber);
   verb->add_option("--threads", arguments->threads, "CPU threads of a step; above 1 with one thread beside it")
       ->check(CLI::PositiveNumber);
   verb->add_option("--rule", arguments->rule, "attention rule (PyTorch always does softmax)");
-  verb->add_option("--beside-rule", arguments->beside_rule, "another attention rule, turn and turn about");
+  verb->add_option("--beside-rule", arguments->beside_rule, "another attention rule, alternating");
   verb->add_option("--diagnose", arguments->diagnose,
                    "what a look of this diagnostic at 16 samples of every 25th step costs");
   verb->add_flag("--breakdown", arguments->breakdown, "which part of a step takes how much of it");

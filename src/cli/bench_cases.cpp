@@ -53,7 +53,7 @@ double full_flops(const BenchCase& one) {
   const double projections = tokens * width * (4 * width + 2 * hidden);
   const double attention = 2 * tokens * tokens * width;
   const double head = width * static_cast<double>(plan.shape.classes);
-  // The way back costs twice the way there; the embedding needs no gradient by its inputs.
+  // Backward costs twice what forward does; the embedding needs no gradient by its inputs.
   return 2 * static_cast<double>(one.batch) *
          (3 * (plan.options.depth * (projections + attention) + head) + 2 * embedding);
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/median.h"
+
 namespace eureka::cli {
 
 // Wall-clock times of single steps, and the processor time of all of them together: a busy neighbour stretches the
@@ -14,11 +16,7 @@ struct StepTimes {
 
   double cpu() const { return cpu_ms / static_cast<double>(ms.size()); }
   double best() const { return *std::min_element(ms.begin(), ms.end()); }
-  double median() const {
-    std::vector<double> sorted = ms;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[sorted.size() / 2];
-  }
+  double median() const { return eureka::median(ms); }
 };
 
 }  // namespace eureka::cli

@@ -9,6 +9,7 @@
 #include "diagnostics/diagnostic.h"
 #include "io/option_json.h"
 #include "lab/presets.h"
+#include "lab/study_statistics.h"
 #include "train/config.h"
 
 namespace eureka::cli {
@@ -16,7 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::vector<std::string> kKinds = {"tasks", "models", "attention", "diagnostics", "presets", "options"};
+const std::vector<std::string> kKinds = {"tasks",   "models",  "attention", "diagnostics",
+                                         "presets", "options", "statistics"};
 
 std::string registry_kind(const std::string& kind) {
   return kind == "attention" ? kind : kind.substr(0, kind.size() - 1);
@@ -80,6 +82,30 @@ Json options_json(const std::string& section) {
   return list;
 }
 
+Json statistics_json() {
+  Json list = Json::array();
+  const auto add = [&](const auto& statistics, const char* of) {
+    for (const auto& statistic : statistics)
+      list.push_back({{"of", of},
+                      {"key", statistic.group.empty() ? statistic.key : statistic.group + "." + statistic.key},
+                      {"interval", static_cast<bool>(statistic.interval)},
+                      {"help", statistic.help}});
+  };
+  add(arm_statistics(), "an arm");
+  add(trial_statistics(), "a trial");
+  return list;
+}
+
+// Their keys in study.json and the CSV files.
+void print_statistics() {
+  std::string of;
+  for (const Json& one : statistics_json()) {
+    if (of != one.at("of")) fmt::print("of {}\n", of = one.at("of").get<std::string>());
+    fmt::print("  {:<26} {}{}\n", one.at("key").get<std::string>(), one.at("help").get<std::string>(),
+               one.at("interval").get<bool>() ? "  [with 95% interval]" : "");
+  }
+}
+
 void print_kind(const std::string& kind) {
   fmt::print("{}\n", kind);
   if (kind == "presets") {
@@ -126,9 +152,14 @@ int list(const std::string& kind, const std::string& section, bool json) {
   Json all;
   for (const std::string& one : kinds) {
     if (json)
-      all[one] = one == "presets" ? presets_json() : one == "options" ? options_json(section) : plugins_json(one);
+      all[one] = one == "presets"      ? presets_json()
+                 : one == "options"    ? options_json(section)
+                 : one == "statistics" ? statistics_json()
+                                       : plugins_json(one);
     else if (one == "options")
       print_sections(section);
+    else if (one == "statistics")
+      print_statistics();
     else
       print_kind(one);
   }
@@ -139,13 +170,14 @@ int list(const std::string& kind, const std::string& section, bool json) {
 }  // namespace
 
 void add_list(CLI::App& app, Action& chosen) {
-  CLI::App* verb =
-      app.add_subcommand("list", "what there is: tasks, models, attention rules, diagnostics, presets, options");
+  CLI::App* verb = app.add_subcommand(
+      "list", "what there is: tasks, models, attention rules, diagnostics, presets, options, statistics");
   auto kind = std::make_shared<std::string>();
   auto section = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  verb->add_option("kind", *kind,
-                   "tasks, models, attention, diagnostics, presets or options; all but the options when left out");
+  verb->add_option(
+      "kind", *kind,
+      "tasks, models, attention, diagnostics, presets, options or statistics; the first five when left out");
   verb->add_option("section", *section,
                    "with options: task, model, attention, attention.scale, train, diagnose or run");
   verb->add_flag("--json", *json, "machine-readable");

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/terminal.h"
-#include "cli/heartbeat.h"
+#include "lab/heartbeat.h"
 #include "cli/live_plot.h"
 #include "engine/transformer_layout.h"
 

@@ -111,6 +111,8 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual std::string name() const = 0;
+  // The vector instructions it computes with, for the record of a run.
+  virtual std::string instructions() const = 0;
   virtual const EngineConfig& config() const = 0;
   virtual const std::vector<ParameterSpec>& parameters() const = 0;
 

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "engine/fused_pass.h"
 #include "kernels/elementwise.h"
+#include "kernels/instruction_set.h"
 
 namespace eureka {
 
@@ -23,6 +24,7 @@ class FusedEngine final : public Engine {
   explicit FusedEngine(const EngineConfig& config);
 
   std::string name() const override { return "fused"; }
+  std::string instructions() const override { return instruction_set(); }
   const EngineConfig& config() const override { return config_; }
   const std::vector<ParameterSpec>& parameters() const override { return model_.specs; }
   using Engine::gradient;

@@ -10,16 +10,15 @@ void set_if_unset(const char* name, const char* value) { ::setenv(name, value, /
 
 }  // namespace
 
-void pin_libtorch() {
+void pin_libtorch(Precision precision) {
   set_if_unset("CUBLAS_WORKSPACE_CONFIG", ":4096:8");
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return;
-  constexpr std::pair<const char*, const char*> kAvx2[] = {{"ATEN_CPU_CAPABILITY", "avx2"},
-                                                           {"OPENBLAS_CORETYPE", "Haswell"},
-                                                           {"ONEDNN_MAX_CPU_ISA", "AVX2"},
-                                                           {"DNNL_MAX_CPU_ISA", "AVX2"},
-                                                           {"MKL_CBWR", "AVX2"}};
+  constexpr std::pair<const char*, const char*> kAvx2[] = {
+      {"ATEN_CPU_CAPABILITY", "avx2"}, {"OPENBLAS_CORETYPE", "Haswell"}, {"MKL_CBWR", "AVX2"}};
   for (const auto& [name, value] : kAvx2) set_if_unset(name, value);
+  if (precision != Precision::float32) return;
+  for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) set_if_unset(name, "AVX2");
 #endif
 }
 

@@ -33,10 +33,11 @@ void check_interface(void* opened, const fs::path& path) {
               path.string(), "they come from different builds: run 'make build', or unset EUREKA_TORCH_LIBRARY");
 }
 
-void* library() {
-  static void* handle = [] {
+// Loaded once, for the precision of the first who asks.
+void* library(Precision precision) {
+  static void* handle = [&] {
     const fs::path path = library_path();
-    pin_libtorch();
+    pin_libtorch(precision);
     void* opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr)
       throw Error(ErrorKind::failed, fmt::format("cannot load the torch library: {}", ::dlerror()), path.string(),
@@ -48,8 +49,8 @@ void* library() {
 }
 
 template <class Function>
-Function* entry_point(const char* name) {
-  void* address = ::dlsym(library(), name);
+Function* entry_point(const char* name, Precision precision = Precision::float32) {
+  void* address = ::dlsym(library(precision), name);
   if (address == nullptr)
     throw Error(ErrorKind::failed, fmt::format("the torch library has no '{}'", name), library_path().string(),
                 "it was built from another version: run 'make build'");
@@ -60,7 +61,7 @@ Function* entry_point(const char* name) {
 
 std::unique_ptr<Engine> load_reference_engine(const EngineConfig& config) {
   return std::unique_ptr<Engine>(
-      entry_point<decltype(eureka_make_reference_engine)>("eureka_make_reference_engine")(config));
+      entry_point<decltype(eureka_make_reference_engine)>("eureka_make_reference_engine", config.precision)(config));
 }
 
 TorchFacts load_torch_facts() {

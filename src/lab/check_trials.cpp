@@ -13,6 +13,7 @@
 #include <set>
 
 #include "tasks/task.h"
+#include "train/detection.h"
 #include "train/run_directory.h"
 
 namespace eureka {
@@ -46,6 +47,17 @@ void refuse_other_shapes(const Shapes& before, const Shapes& after) {
                   "a branch keeps the shape of the model");
 }
 
+// What a run on the plateau has reached already would call every arm alike.
+void refuse_target_on_plateau(const Study& study, const RunConfig& config) {
+  if (study.event != AwaitedEvent::target || !study.target) return;
+  const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  if (*study.target > task->plateau_accuracy() && !on_plateau_of(*task, *study.target)) return;
+  throw Error(ErrorKind::config,
+              fmt::format("study.target = {:g} is no more than runs on the plateau reach: it lies at {:.3f}",
+                          *study.target, task->plateau_accuracy()),
+              {}, "choose a higher target");
+}
+
 // The first complaint as JSON, or nothing.
 std::string first_complaint(const Study& study, const std::vector<const Trial*>& trials, const RunConfig* continued) {
   std::string place = "the runs to continue";
@@ -56,6 +68,7 @@ std::string first_complaint(const Study& study, const std::vector<const Trial*>&
     const Shapes before = continued != nullptr ? shapes_of(*continued) : Shapes{};
     for (const Trial* trial : trials) {
       place = place_of(study, *trial);
+      refuse_target_on_plateau(study, trial->config);
       refuse_other_shapes(before, shapes_of(trial->config));
     }
     return {};

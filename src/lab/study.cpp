@@ -19,6 +19,9 @@ struct StudyHead {
   std::string baseline;
   std::int64_t budget = 0;
   double timeout = 300;
+  AwaitedEvent event = AwaitedEvent::moment;
+  double target = 0;
+  double relative_target = kDefaultTargetFraction;
 
   template <class V>
   void visit(V& v) {
@@ -28,6 +31,9 @@ struct StudyHead {
     v("baseline", baseline, "the arm the others are compared with; the first when left out");
     v("budget", budget, Range{0, 1e9}, "steps of every trial; 0: those of the base");
     v("timeout", timeout, Range{0.1, 1e9}, "seconds without a step after which a trial counts as hung");
+    v("event", event, "what the arms are compared by: the moment, or the first step at the target");
+    v("target", target, Range{-1e9, 1e9}, "validation accuracy to reach; left out, it is relative to the baseline");
+    v("relative_target", relative_target, Range{0.01, 1}, "share of the baseline's median final accuracy to reach");
   }
 };
 
@@ -92,7 +98,11 @@ std::vector<std::int64_t> read_seeds(const ConfigDocument& document, const std::
   } else if (const auto count = document.entries.find("study.seeds"); count != document.entries.end()) {
     where = count->second.where;
     const std::int64_t last = seed_value(count->second);
-    for (std::int64_t seed = 1; seed <= std::min<std::int64_t>(last, 100'000); ++seed) seeds.push_back(seed);
+    if (last > kMostSeeds)
+      throw Error(ErrorKind::config,
+                  fmt::format("'study.seeds' is {}, but a study has at most {} seeds", last, kMostSeeds), where,
+                  "to begin elsewhere than at 1, write a list: seeds = [100001, 100002]");
+    for (std::int64_t seed = 1; seed <= last; ++seed) seeds.push_back(seed);
   } else if (document.entries.contains("branch.from")) {
     return {};
   }
@@ -206,6 +216,12 @@ Study read_study(const ConfigSource& source) {
   study.overrides = entries_behind(document.entries, "study.set.");
   if (head.budget > 0) study.budget = head.budget;
   study.timeout_seconds = head.timeout;
+  study.event = head.event;
+  if (document.entries.contains("study.target")) study.target = head.target;
+  study.relative_target = head.relative_target;
+  if (study.target && document.entries.contains("study.relative_target"))
+    throw Error(ErrorKind::config, "'study.target' and 'study.relative_target' exclude each other",
+                where_of(document.entries, "study.relative_target", source.file_name));
   study.points = read_points(document, source.file_name);
   if (study.branch && !study.points.front().name.empty())
     throw Error(ErrorKind::config, "a study that branches takes no axes", source.file_name,
@@ -223,6 +239,10 @@ std::string to_toml(const Study& study) {
   text += fmt::format("baseline = {}\n", text_value(study.arms[study.baseline].name));
   if (study.budget) text += fmt::format("budget = {}\n", *study.budget);
   text += fmt::format("timeout = {}\n", to_toml(OptionValue(study.timeout_seconds)));
+  if (study.event != AwaitedEvent::moment) text += fmt::format("event = {}\n", to_toml(detail::to_value(study.event)));
+  if (study.target) text += fmt::format("target = {}\n", to_toml(OptionValue(*study.target)));
+  if (study.relative_target != kDefaultTargetFraction)
+    text += fmt::format("relative_target = {}\n", to_toml(OptionValue(study.relative_target)));
   append_entries(text, "set.", study.overrides);
   if (study.branch) {
     text += fmt::format("\n[branch]\nat = {}\nonly = {}\n", study.branch->at,

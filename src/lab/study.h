@@ -12,8 +12,10 @@
 //   seeds = 20                           or a list of different ones
 //   baseline = "softmax"                 the first arm when left out
 //   budget = 2500                        steps of every trial; the base's own when left out
-//   timeout = 300                        seconds without a step after which a trial counts as hung
-//   set.train.batch = 64                 for every trial
+//   event = "target"                     what the arms are compared by; the "moment" when left out
+//   target = 0.9                         accuracy to reach; left out, relative_target = 0.95 of the baseline's final
+//   one timeout = 300                        seconds without a step after which a trial counts as hung set.train.batch
+//   = 64                 for every trial
 //
 //   [[arm]]
 //   name = "norm_softmax"
@@ -36,9 +38,12 @@
 #include <vector>
 
 #include "lab/presets.h"
+#include "stats/arm_comparison.h"
 #include "train/config.h"
 
 namespace eureka {
+
+inline constexpr std::int64_t kMostSeeds = 100'000;
 
 struct StudyArm {
   std::string name;
@@ -74,6 +79,9 @@ struct Study {
   ConfigEntries overrides;  // for every trial: [study.set], and --set of the command line
   std::optional<std::int64_t> budget;
   double timeout_seconds = 300;
+  AwaitedEvent event = AwaitedEvent::moment;
+  std::optional<double> target;                     // accuracy
+  double relative_target = kDefaultTargetFraction;  // of the baseline's median final accuracy, without `target`
   std::optional<BranchPlan> branch;
 };
 

@@ -1,52 +1,30 @@
-// study.json, arms.csv and trials.csv: docs/study-json.md says what is in them.
+// study.json, arms.csv and trials.csv, from the declarations of lab/study_statistics.h; docs/study-json.md says what is
+// in them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
 #include "lab/study_report.h"
+#include "lab/study_statistics.h"
 
 namespace eureka {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class T>
-Json maybe(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
+Json maybe(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+Json name_or_null(const std::string& name) { return name.empty() ? Json(nullptr) : Json(name); }
 
-Json pair_of(const Interval& interval) { return {interval.low, interval.high}; }
-Json pair_of(const OpenInterval& interval) { return {maybe(interval.low), maybe(interval.high)}; }
-Json pair_of(const std::optional<Interval>& interval) { return interval ? pair_of(*interval) : Json(nullptr); }
-
-const char* name_of(HazardLimit limit) {
-  return limit == HazardLimit::none ? "none" : limit == HazardLimit::zero ? "zero" : "infinite";
-}
-
-const char* name_of(VerdictKind kind) {
-  switch (kind) {
-    case VerdictKind::baseline:
-      return "baseline";
-    case VerdictKind::sooner:
-      return "sooner";
-    case VerdictKind::later:
-      return "later";
-    case VerdictKind::different:
-      return "different";
-    case VerdictKind::alike:
-      return "alike";
-    case VerdictKind::inconclusive:
-      return "inconclusive";
-    case VerdictKind::gradual:
-      return "gradual";
-    case VerdictKind::too_few:
-      return "too_few";
-    case VerdictKind::no_moments:
-      return "no_moments";
-    case VerdictKind::no_trials:
-      return "no_trials";
-  }
-  return "";
+Json json_of(const StatisticValue& value) {
+  return std::visit(
+      [](const auto& held) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>)
+          return Json(nullptr);
+        else
+          return Json(held);
+      },
+      value);
 }
 
 Json values_of(const ConfigEntries& entries) {
@@ -56,96 +34,23 @@ Json values_of(const ConfigEntries& entries) {
   return values;
 }
 
-Json paired_json(const PairedComparison& paired) {
-  return {{"pairs", paired.pairs},
-          {"sooner", paired.arm_sooner},
-          {"later", paired.baseline_sooner},
-          {"undecided", paired.undecided},
-          {"sign_p", paired.sign.p},
-          {"signed_rank_p", paired.signed_rank.p},
-          {"signed_rank_pairs", paired.signed_rank.pairs},
-          {"signed_rank_bounds", paired.censored_in_signed_rank}};
-}
-
-Json survival_json(const WaitingTime& waiting) {
-  Json curve = Json::array();
-  for (const SurvivalStep& step : waiting.curve)
-    curve.push_back({step.time, step.survival, step.interval.low, step.interval.high});
-  return curve;
-}
-
-// What the arm is by itself.
-Json summary_json(const ArmSummary& arm) {
-  Json json = {{"n", arm.n},
-               {"moments", arm.moments},
-               {"diverged", arm.diverged},
-               {"rate", maybe(arm.rate)},
-               {"rate_ci", pair_of(arm.rate_interval)},
-               {"median", maybe(arm.moment.median)},
-               {"median_ci", pair_of(arm.moment.median_interval)},
-               {"rmst", maybe(arm.moment.restricted_mean)},
-               {"rmst_ci", pair_of(arm.moment.restricted_mean_interval)}};
-  const auto& accuracy = arm.final_accuracy;
-  json["final_accuracy"] = accuracy ? Json(accuracy->median) : Json(nullptr);
-  json["final_accuracy_ci"] = accuracy ? pair_of(accuracy->median_interval) : Json(nullptr);
-  json["final_accuracy_mean"] = accuracy ? Json(accuracy->mean) : Json(nullptr);
-  json["reached_target"] = arm.level ? Json(arm.level->events) : Json(nullptr);
-  json["steps_to_target_median"] = arm.level ? maybe(arm.level->median) : Json(nullptr);
-  return json;
-}
-
-// What it is against the baseline; nulls for the baseline itself.
-Json comparison_json(const std::optional<ArmComparison>& against) {
-  const ArmComparison comparison = against.value_or(ArmComparison{});
-  const auto& hazard = comparison.hazard;
-  const auto& speedup = comparison.speedup;
-  const auto& level = comparison.level_speedup;
-  return {{"logrank_p", maybe(comparison.log_rank_p_holm)},
-          {"logrank_p_uncorrected", comparison.log_rank ? Json(comparison.log_rank->p) : Json(nullptr)},
-          {"hazard_ratio", hazard ? maybe(hazard->ratio) : Json(nullptr)},
-          {"hazard_ratio_ci", hazard ? pair_of(hazard->interval) : Json(nullptr)},
-          {"hazard_ratio_limit", hazard ? Json(name_of(hazard->limit)) : Json(nullptr)},
-          {"speedup", speedup ? Json(speedup->ratio) : Json(nullptr)},
-          {"speedup_ci", speedup ? pair_of(speedup->interval) : Json(nullptr)},
-          {"speedup_to_target", level ? Json(level->ratio) : Json(nullptr)},
-          {"speedup_to_target_ci", level ? pair_of(level->interval) : Json(nullptr)},
-          {"paired", comparison.paired ? paired_json(*comparison.paired) : Json(nullptr)}};
-}
-
-Json name_or_null(const std::string& name) { return name.empty() ? Json(nullptr) : Json(name); }
-
-Json arm_json(const PointReport& point, const ArmResult& arm) {
-  const ArmReport& report = arm.statistics;
-  Json json = {{"name", report.name}, {"point", name_or_null(point.point.name)}};
-  json.update(summary_json(report.summary));
-  json["mean_of_moments"] = maybe(arm.mean_of_moments);
-  json.update(comparison_json(report.against_baseline));
-  json["verdict_kind"] = name_of(report.kind);
-  json["verdict"] = report.verdict;
-  if (!arm.causal_verdict.empty()) json["causal_verdict"] = arm.causal_verdict;
-  json["survival"] = survival_json(report.summary.moment);
-  return json;
-}
-
-Json trial_json(const StudyReport& report, std::size_t index) {
-  const TrialRow& row = report.trials[index];
-  return {{"arm", report.study.arms[row.arm].name},
-          {"point", name_or_null(report.study.points[row.point].name)},
-          {"seed", row.seed},
-          {"status", row.status},
-          {"steps", row.steps},
-          {"moment", maybe(row.moment)},
-          {"rise_width", maybe(row.rise_width)},
-          {"final_accuracy", maybe(row.final_accuracy)},
-          {"steps_to_target", maybe(row.steps_to_level)},
-          {"directory", report.trial_directories[index].generic_string()}};
-}
-
-Json arms_json(const StudyReport& report) {
-  Json arms = Json::array();
-  for (const PointReport& point : report.points)
-    for (const ArmResult& arm : point.arms) arms.push_back(arm_json(point, arm));
-  return arms;
+// A group without any value is null.
+template <class Subject>
+Json row_json(const std::vector<Statistic<Subject>>& statistics, const Subject& subject) {
+  Json row = Json::object();
+  for (const Statistic<Subject>& statistic : statistics) {
+    const Json value = json_of(statistic.value(subject));
+    if (!statistic.group.empty()) {
+      Json& group = row[statistic.group];
+      if (!value.is_null()) group[statistic.key] = value;
+      continue;
+    }
+    row[statistic.key] = value;
+    if (!statistic.interval) continue;
+    const auto interval = statistic.interval(subject);
+    row[statistic.key + "_ci"] = interval ? Json{maybe(interval->low), maybe(interval->high)} : Json(nullptr);
+  }
+  return row;
 }
 
 std::string csv_cell(const Json& value) {
@@ -158,37 +63,60 @@ std::string csv_cell(const Json& value) {
   return quoted + "\"";
 }
 
-// Objects of the same keys as rows. A pair becomes two columns, an object one for each key; curves are left out.
-void flatten_into(std::vector<std::pair<std::string, std::string>>& cells, const std::string& key, const Json& value) {
-  if (key == "survival") return;
-  if (key.ends_with("_ci")) {
-    const bool there = value.is_array();
-    cells.emplace_back(key + "_low", there ? csv_cell(value[0]) : "");
-    cells.emplace_back(key + "_high", there ? csv_cell(value[1]) : "");
-  } else if (key == "paired") {
-    const Json keys = paired_json(PairedComparison{});
-    for (const auto& [inner, number] : keys.items())
-      cells.emplace_back(fmt::format("paired_{}", inner), value.is_object() ? csv_cell(value.at(inner)) : "");
-  } else {
-    cells.emplace_back(key, csv_cell(value));
+template <class Subject>
+std::string csv_of(const std::vector<Statistic<Subject>>& statistics, const std::vector<Subject>& subjects) {
+  std::vector<std::string> names;
+  for (const Statistic<Subject>& statistic : statistics) {
+    names.push_back(statistic.group.empty() ? statistic.key : fmt::format("{}_{}", statistic.group, statistic.key));
+    if (statistic.interval) names.insert(names.end(), {statistic.key + "_ci_low", statistic.key + "_ci_high"});
   }
-}
-
-std::string csv_of(const Json& rows) {
-  std::string text;
-  for (const Json& row : rows) {
-    std::vector<std::pair<std::string, std::string>> cells;
-    for (const auto& [key, value] : row.items())
-      if (key != "causal_verdict") flatten_into(cells, key, value);
-    std::string header, line;
-    for (const auto& [name, cell] : cells) {
-      header += fmt::format("{}{}", header.empty() ? "" : ",", name);
-      line += fmt::format("{}{}", &cell == &cells.front().second ? "" : ",", cell);
+  std::string text = fmt::format("{}\n", fmt::join(names, ","));
+  for (const Subject& subject : subjects) {
+    std::vector<std::string> cells;
+    for (const Statistic<Subject>& statistic : statistics) {
+      cells.push_back(csv_cell(json_of(statistic.value(subject))));
+      if (!statistic.interval) continue;
+      const OpenInterval interval = statistic.interval(subject).value_or(OpenInterval{});
+      cells.insert(cells.end(), {csv_cell(maybe(interval.low)), csv_cell(maybe(interval.high))});
     }
-    if (text.empty()) text = header + "\n";
-    text += line + "\n";
+    text += fmt::format("{}\n", fmt::join(cells, ","));
   }
   return text;
+}
+
+std::vector<ArmAtPoint> arms_of(const StudyReport& report) {
+  std::vector<ArmAtPoint> arms;
+  for (const PointReport& point : report.points)
+    for (const ArmResult& arm : point.arms) arms.push_back({point, arm});
+  return arms;
+}
+
+std::vector<TrialInStudy> trials_of(const StudyReport& report) {
+  std::vector<TrialInStudy> trials;
+  for (std::size_t i = 0; i < report.trials.size(); ++i) trials.push_back({report, i});
+  return trials;
+}
+
+Json survival_json(const WaitingTime& waiting) {
+  Json curve = Json::array();
+  for (const SurvivalStep& step : waiting.curve)
+    curve.push_back({step.time, step.survival, step.interval.low, step.interval.high});
+  return curve;
+}
+
+Json arm_json(const ArmAtPoint& arm) {
+  Json json = row_json(arm_statistics(), arm);
+  if (!arm.result.causal_verdict.empty()) json["causal_verdict"] = arm.result.causal_verdict;
+  json["survival"] = survival_json(arm.result.statistics.summary.event);
+  return json;
+}
+
+Json point_json(const PointReport& point) {
+  return {{"name", name_or_null(point.point.name)},
+          {"set", values_of(point.point.overrides)},
+          {"budget", point.horizon},
+          {"target_accuracy", maybe(point.target_accuracy)},
+          {"target_arm", name_or_null(point.target_arm)}};
 }
 
 }  // namespace
@@ -203,6 +131,8 @@ std::string study_json(const StudyReport& report) {
                {"seeds", study.seeds},
                {"trials_planned", report.planned},
                {"trials_ended", report.trials.size()}};
+  if (study.event != AwaitedEvent::moment)
+    json["event"] = enum_names(study.event)[static_cast<std::size_t>(study.event)];
   if (study.branch)
     json["branch"] = {{"from", name_or_null(study.branch->from)},
                       {"at", study.branch->at},
@@ -210,24 +140,16 @@ std::string study_json(const StudyReport& report) {
                       {"runs", report.runs_looked_at},
                       {"continued", study.seeds.size()}};
   json["points"] = Json::array();
-  for (const PointReport& point : report.points)
-    json["points"].push_back({{"name", name_or_null(point.point.name)},
-                              {"set", values_of(point.point.overrides)},
-                              {"budget", point.horizon},
-                              {"target_accuracy", maybe(point.target_accuracy)},
-                              {"target_arm", name_or_null(point.target_arm)}});
-  json["arms"] = arms_json(report);
+  for (const PointReport& point : report.points) json["points"].push_back(point_json(point));
+  json["arms"] = Json::array();
+  for (const ArmAtPoint& arm : arms_of(report)) json["arms"].push_back(arm_json(arm));
   json["trials"] = Json::array();
-  for (std::size_t i = 0; i < report.trials.size(); ++i) json["trials"].push_back(trial_json(report, i));
+  for (const TrialInStudy& trial : trials_of(report)) json["trials"].push_back(row_json(trial_statistics(), trial));
   return json.dump(2) + "\n";
 }
 
-std::string arms_csv(const StudyReport& report) { return csv_of(arms_json(report)); }
+std::string arms_csv(const StudyReport& report) { return csv_of(arm_statistics(), arms_of(report)); }
 
-std::string trials_csv(const StudyReport& report) {
-  Json rows = Json::array();
-  for (std::size_t i = 0; i < report.trials.size(); ++i) rows.push_back(trial_json(report, i));
-  return csv_of(rows);
-}
+std::string trials_csv(const StudyReport& report) { return csv_of(trial_statistics(), trials_of(report)); }
 
 }  // namespace eureka

@@ -33,11 +33,12 @@ std::string causal_verdict(const Study& study, const ArmReport& arm) {
   if (!study.branch || !arm.against_baseline || !arm.against_baseline->paired) return {};
   const PairedComparison& paired = *arm.against_baseline->paired;
   return fmt::format(
-      "Of {} runs taken up at step {} with and without {}, {} had the moment sooner with it, {} sooner without, {} "
+      "Of {} runs taken up at step {} with and without {}, {} {} sooner with it, {} sooner without, {} "
       "cannot be told apart (sign test: p = {:.2g}). Both continuations share every bit up to that step and every "
       "batch after it, so nothing but the change can make the difference.",
-      paired.pairs, study.branch->at, arm.name, paired.arm_sooner, paired.baseline_sooner, paired.undecided,
-      paired.sign.p);
+      paired.pairs, study.branch->at, arm.name, paired.arm_sooner,
+      study.event == AwaitedEvent::moment ? "had the moment" : "reached the target", paired.baseline_sooner,
+      paired.undecided, paired.sign.p);
 }
 
 class Reporter {
@@ -80,7 +81,11 @@ class Reporter {
   }
 
   void choose_target(std::size_t index, PointReport& point) const {
-    const auto of_arm = [&](std::size_t arm) { return target_accuracy(outcomes(index, arm)); };
+    point.target_accuracy = report_.study.target;
+    if (point.target_accuracy) return;
+    const auto of_arm = [&](std::size_t arm) {
+      return target_accuracy(outcomes(index, arm), report_.study.relative_target);
+    };
     std::size_t chosen = report_.study.baseline;
     std::optional<double> target = of_arm(chosen);
     if (target && !beyond_plateau(index, *target))
@@ -107,6 +112,7 @@ class Reporter {
     for (std::size_t arm = 0; arm < study.arms.size(); ++arm)
       if (arm != study.baseline) others.push_back({study.arms[arm].name, outcomes(index, arm)});
     ComparisonOptions options;
+    options.awaited = study.event;
     options.has_level = point.target_accuracy.has_value();
     StudyComparison comparison = compare_arms(baseline, others, point.horizon, options);
     std::size_t next = 0;

@@ -25,10 +25,10 @@ struct PointReport {
   StudyPoint point;
   double horizon = 0;           // the budget: times are cut there
   std::vector<ArmResult> arms;  // in the study's order
-  // 95% of the median final accuracy of the baseline, or of the best arm where the baseline never left the plateau;
-  // nothing where no arm did.
+  // The study's own; or its share of the median final accuracy of the baseline, or of the best arm where the baseline
+  // never left the plateau; nothing where no arm did.
   std::optional<double> target_accuracy;
-  std::string target_arm;
+  std::string target_arm;  // empty: the study's own
 };
 
 struct StudyReport {

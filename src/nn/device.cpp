@@ -60,6 +60,16 @@ std::vector<std::string> device_names() {
   return names;
 }
 
+std::string cpu_capability() {
+  // 1.13 says it nowhere else.
+  constexpr std::string_view kBefore = "CPU capability usage: ";
+  const std::string config = at::show_config();
+  const std::size_t found = config.find(kBefore);
+  if (found == std::string::npos) return "unknown";
+  const std::size_t begin = found + kBefore.size();
+  return config.substr(begin, config.find_first_of("\n,", begin) - begin);
+}
+
 void prefer_repeatable(const at::Device& device) {
   if (!device.is_cuda()) return;
   at::Context& context = at::globalContext();

@@ -17,6 +17,9 @@ at::Device device_named(const std::string& name);
 // The devices this libtorch can train on here: cpu, then cuda:N with the maker's name.
 std::vector<std::string> device_names();
 
+// The vector instructions that libtorch uses on this CPU, as it says itself: "AVX2".
+std::string cpu_capability();
+
 // On a CUDA device, asks libtorch for the same bits in every run, and for float32 where float32 was asked for.
 void prefer_repeatable(const at::Device& device);
 

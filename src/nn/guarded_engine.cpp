@@ -29,6 +29,7 @@ class GuardedEngine final : public Engine {
       : device_(config.device), engine_(clearly(device_, [&] { return std::make_unique<ReferenceEngine>(config); })) {}
 
   std::string name() const override { return engine_->name(); }
+  std::string instructions() const override { return engine_->instructions(); }
   const EngineConfig& config() const override { return engine_->config(); }
   const std::vector<ParameterSpec>& parameters() const override { return engine_->parameters(); }
   StepResult gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) override {

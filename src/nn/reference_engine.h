@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "engine/engine.h"
+#include "nn/device.h"
 #include "nn/model.h"
 #include "nn/optimizer.h"
 
@@ -14,6 +15,7 @@ class ReferenceEngine final : public Engine {
   explicit ReferenceEngine(const EngineConfig& config);
 
   std::string name() const override { return "reference"; }
+  std::string instructions() const override { return "libtorch: " + cpu_capability(); }
   const EngineConfig& config() const override { return config_; }
   const std::vector<ParameterSpec>& parameters() const override { return parameters_->specs(); }
   using Engine::gradient;

@@ -7,24 +7,24 @@
 namespace eureka {
 namespace {
 
-constexpr const char* escape_of(Ink ink) {
+constexpr const char* escape_of(PlotInk ink) {
   constexpr std::array kSeries = {"\x1b[36m", "\x1b[33m", "\x1b[35m", "\x1b[32m", "\x1b[31m", "\x1b[34m"};
   static_assert(kSeries.size() == kSeriesInks);
   switch (ink) {
-    case Ink::axis:
+    case PlotInk::axis:
       return "\x1b[2m";
-    case Ink::curve:
+    case PlotInk::curve:
       return "\x1b[36m";
-    case Ink::plateau:
+    case PlotInk::plateau:
       return "\x1b[33m";
-    case Ink::moment:
+    case PlotInk::moment:
       return "\x1b[1;35m";
-    case Ink::title:
+    case PlotInk::title:
       return "\x1b[1m";
-    case Ink::none:
+    case PlotInk::none:
       return "\x1b[0m";
     default:
-      return kSeries[static_cast<std::size_t>(ink) - static_cast<std::size_t>(Ink::first_series)];
+      return kSeries[static_cast<std::size_t>(ink) - static_cast<std::size_t>(PlotInk::first_series)];
   }
 }
 
@@ -32,14 +32,14 @@ constexpr const char* escape_of(Ink ink) {
 
 std::string spaces(int count) { return std::string(index(count), ' '); }
 
-Ink series_ink(std::size_t series) {
-  return static_cast<Ink>(static_cast<int>(Ink::first_series) + static_cast<int>(series % kSeriesInks));
+PlotInk series_ink(std::size_t series) {
+  return static_cast<PlotInk>(static_cast<int>(PlotInk::first_series) + static_cast<int>(series % kSeriesInks));
 }
 
-void Painter::add(std::string_view text, Ink ink) {
+void Painter::add(std::string_view text, PlotInk ink) {
   if (colour_ && ink != ink_ && text.find_first_not_of(' ') != std::string_view::npos) {
-    if (ink_ != Ink::none) out_ += escape_of(Ink::none);
-    if (ink != Ink::none) out_ += escape_of(ink);
+    if (ink_ != PlotInk::none) out_ += escape_of(PlotInk::none);
+    if (ink != PlotInk::none) out_ += escape_of(ink);
     ink_ = ink;
   }
   out_ += text;
@@ -47,8 +47,8 @@ void Painter::add(std::string_view text, Ink ink) {
 
 void Painter::end_line() {
   out_.erase(out_.find_last_not_of(' ') + 1);
-  if (ink_ != Ink::none) out_ += escape_of(Ink::none);
-  ink_ = Ink::none;
+  if (ink_ != PlotInk::none) out_ += escape_of(PlotInk::none);
+  ink_ = PlotInk::none;
   out_ += '\n';
 }
 

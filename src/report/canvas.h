@@ -3,7 +3,7 @@
 //   Canvas canvas(60, 14);                      columns and rows of letters, 2 x 4 dots each
 //   canvas.line(0, 55, 119, 0);                 dots count from the upper left
 //   Painter paint(use_colour(STDOUT_FILENO));
-//   paint.add(braille(canvas.cell(3, 0)), Ink::curve);
+//   paint.add(braille(canvas.cell(3, 0)), PlotInk::curve);
 //   paint.end_line();
 #pragma once
 
@@ -23,22 +23,22 @@ constexpr std::size_t index(int i) { return static_cast<std::size_t>(i); }
 std::string spaces(int count);
 
 // first_series and the five after it tell curves of one plot apart.
-enum class Ink { none, axis, curve, plateau, moment, title, first_series };
+enum class PlotInk { none, axis, curve, plateau, moment, title, first_series };
 inline constexpr int kSeriesInks = 6;
-Ink series_ink(std::size_t series);
+PlotInk series_ink(std::size_t series);
 
 // Lines of coloured text; spaces at their ends are cut off.
 class Painter {
  public:
   explicit Painter(bool colour) : colour_(colour) {}
 
-  void add(std::string_view text, Ink ink);
+  void add(std::string_view text, PlotInk ink);
   void end_line();
   std::string take() { return std::move(out_); }
 
  private:
   bool colour_;
-  Ink ink_ = Ink::none;
+  PlotInk ink_ = PlotInk::none;
   std::string out_;
 };
 

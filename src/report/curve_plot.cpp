@@ -38,8 +38,8 @@ class Plot {
     draw_curve(canvas);
     Painter paint(options_.colour);
     if (!options_.title.empty() && display_width(options_.title) + label_width_ + 2 <= width_) {
-      paint.add(spaces(label_width_ + 2), Ink::none);
-      paint.add(options_.title, Ink::title);
+      paint.add(spaces(label_width_ + 2), PlotInk::none);
+      paint.add(options_.title, PlotInk::title);
       paint.end_line();
     }
     for (int row = 0; row < rows_; ++row) draw_row(canvas, row, paint);
@@ -162,23 +162,23 @@ class Plot {
 
   void draw_row(const Canvas& canvas, int row, Painter& paint) const {
     const std::string& label = row_labels_[index(row)];
-    paint.add(fmt::format("{:>{}} ", label, label_width_), Ink::axis);
-    paint.add(label.empty() ? "│" : "┤", Ink::axis);
+    paint.add(fmt::format("{:>{}} ", label, label_width_), PlotInk::axis);
+    paint.add(label.empty() ? "│" : "┤", PlotInk::axis);
     const std::string& level = level_labels_[index(row)];
     const std::string_view message = points_ == 0 && row == rows_ / 2 ? "no points yet" : "";
     for (int column = 0; column < columns_; ++column) {
       if (index(column) < message.size())
-        paint.add(message.substr(index(column), 1), Ink::axis);
+        paint.add(message.substr(index(column), 1), PlotInk::axis);
       else if (canvas.cell(column, row) != 0)
-        paint.add(points_ == 1 ? "•" : braille(canvas.cell(column, row)), Ink::curve);
+        paint.add(points_ == 1 ? "•" : braille(canvas.cell(column, row)), PlotInk::curve);
       else if (is_moment_[index(column)])
-        paint.add("┊", Ink::moment);
+        paint.add("┊", PlotInk::moment);
       else if (column >= level_from_[index(row)])
-        paint.add("╌", Ink::plateau);
+        paint.add("╌", PlotInk::plateau);
       else
-        paint.add(" ", Ink::none);
+        paint.add(" ", PlotInk::none);
     }
-    paint.add(level, Ink::plateau);
+    paint.add(level, PlotInk::plateau);
     paint.end_line();
   }
 
@@ -199,25 +199,25 @@ class Plot {
       labels += text;
     }
     const std::string margin = spaces(label_width_ + 1);
-    paint.add(margin, Ink::none);
-    paint.add("└", Ink::axis);
+    paint.add(margin, PlotInk::none);
+    paint.add("└", PlotInk::axis);
     for (int column = 0; column < columns_; ++column) {
       const bool tick = is_tick[index(column)];
       if (is_moment_[index(column)])
-        paint.add("▲", Ink::moment);
+        paint.add("▲", PlotInk::moment);
       else if (is_plateau_[index(column)])
-        paint.add(tick ? "┯" : "━", Ink::plateau);
+        paint.add(tick ? "┯" : "━", PlotInk::plateau);
       else
-        paint.add(tick ? "┬" : "─", Ink::axis);
+        paint.add(tick ? "┬" : "─", PlotInk::axis);
     }
     paint.end_line();
-    paint.add(margin + " " + labels.substr(0, index(columns_)), Ink::axis);
+    paint.add(margin + " " + labels.substr(0, index(columns_)), PlotInk::axis);
     paint.end_line();
   }
 
   struct Remark {
     std::string text;
-    Ink ink;
+    PlotInk ink;
   };
 
   std::vector<Remark> remarks() const {
@@ -232,16 +232,16 @@ class Plot {
       const bool last = i + 1 == std::min(kNamed, marks_.plateaus.size());
       all.push_back({fmt::format("━ plateau at {:.3g}, steps {} to {}{}", plateau.level, step_text(plateau.start),
                                  step_text(plateau.end), last ? rest(marks_.plateaus.size()) : ""),
-                     Ink::plateau});
+                     PlotInk::plateau});
     }
     for (std::size_t i = 0; i < std::min(kNamed, marks_.moments.size()); ++i)
       names.push_back(step_text(marks_.moments[i].step));
     if (!names.empty())
       all.push_back({fmt::format("▲ {} {}{}", names.size() > 1 ? "moments at steps" : "moment at step",
                                  fmt::join(names, ", "), rest(marks_.moments.size())),
-                     Ink::moment});
+                     PlotInk::moment});
     if (left_out_ > 0)
-      all.push_back({fmt::format("{} point{} not finite", left_out_, left_out_ == 1 ? " is" : "s are"), Ink::axis});
+      all.push_back({fmt::format("{} point{} not finite", left_out_, left_out_ == 1 ? " is" : "s are"), PlotInk::axis});
     return all;
   }
 
@@ -257,7 +257,7 @@ class Plot {
         used = 0;
       }
       const int space = used == 0 ? margin : 3;
-      paint.add(spaces(space), Ink::none);
+      paint.add(spaces(space), PlotInk::none);
       paint.add(remark.text, remark.ink);
       used += space + size;
     }

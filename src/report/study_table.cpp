@@ -5,101 +5,66 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/study_statistics.h"
 #include "report/survival_plot.h"
 #include "report/table.h"
 
 namespace eureka {
 namespace {
 
-std::string whole(const std::optional<double>& value) { return value ? fmt::format("{:.0f}", *value) : "-"; }
-
-std::string whole_range(const OpenInterval& range) {
-  return range.low || range.high ? fmt::format("[{}, {}]", whole(range.low), whole(range.high)) : "-";
-}
-
-std::string p_text(const std::optional<double>& p) {
-  if (!p) return "-";
-  return *p < 1e-3 ? fmt::format("{:.0e}", *p) : fmt::format("{:.3f}", *p);
-}
-
-std::string ratio_text(const std::optional<MeanRatio>& ratio) {
-  if (!ratio) return "-";
-  return ratio->interval
-             ? fmt::format("{:.2f} [{:.2f}, {:.2f}]", ratio->ratio, ratio->interval->low, ratio->interval->high)
-             : fmt::format("{:.2f}", ratio->ratio);
-}
-
-std::string hazard_text(const std::optional<HazardRatio>& hazard) {
-  if (!hazard) return "-";
-  if (hazard->ratio) return fmt::format("{:.2f}", *hazard->ratio);
-  return hazard->limit == HazardLimit::infinite ? "large" : hazard->limit == HazardLimit::zero ? "0" : "-";
-}
-
-std::string accuracy_text(const std::optional<AccuracySummary>& accuracy) {
-  return accuracy ? fmt::format("{:.3f}", accuracy->median) : "-";
-}
-
+// Which statistics are shown, in which order, and from which width of the terminal on.
 struct StudyColumn {
-  const char* name;
-  std::string (*cell)(const ArmResult& arm);
-  int room;  // a terminal narrower than this goes without it
+  const char* key;
+  int room = 0;  // a terminal narrower than this goes without it
+  bool with_interval = false;
 };
 
-std::string moments_cell(const ArmResult& arm) {
-  return fmt::format("{}/{}", arm.statistics.summary.moments, arm.statistics.summary.n);
+std::vector<StudyColumn> columns_for(AwaitedEvent event) {
+  if (event == AwaitedEvent::target)
+    return {{"reached_target"},   {"moments", 120},      {"rate", 160, true}, {"median", 0, true},    {"rmst", 140},
+            {"speedup", 0, true}, {"hazard_ratio", 130}, {"logrank_p"},       {"final_accuracy", 110}};
+  return {{"moments"},
+          {"rate", 160, true},
+          {"median", 0, true},
+          {"rmst", 140},
+          {"speedup", 0, true},
+          {"hazard_ratio", 120},
+          {"logrank_p"},
+          {"steps_to_target_median", 130},
+          {"final_accuracy", 110}};
 }
 
-std::string rate_cell(const ArmResult& arm) {
-  const ArmSummary& own = arm.statistics.summary;
-  return own.rate ? fmt::format("{:.2f} [{:.2f}, {:.2f}]", *own.rate, own.rate_interval.low, own.rate_interval.high)
-                  : "-";
+std::string shown(const std::optional<double>& number, const std::string& format) {
+  return number ? fmt::format(fmt::runtime(format), *number) : "-";
 }
 
-std::string median_cell(const ArmResult& arm) {
-  const WaitingTime& moment = arm.statistics.summary.moment;
-  return fmt::format("{} {}", whole(moment.median), whole_range(moment.median_interval));
+std::string cell_of(const ArmStatistic& statistic, const ArmAtPoint& arm, bool with_interval) {
+  if (statistic.text) return statistic.text(arm);
+  const StatisticValue value = statistic.value(arm);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* count = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *count);
+  const double* number = std::get_if<double>(&value);
+  std::string cell = shown(number != nullptr ? std::optional(*number) : std::nullopt, statistic.format);
+  if (!with_interval || !statistic.interval) return cell;
+  const OpenInterval ends = statistic.interval(arm).value_or(OpenInterval{});
+  if (!ends.low && !ends.high) return cell;
+  return fmt::format("{} [{}, {}]", cell, shown(ends.low, statistic.format), shown(ends.high, statistic.format));
 }
 
-std::string mean_cell(const ArmResult& arm) { return whole(arm.statistics.summary.moment.restricted_mean); }
-
-std::string speedup_cell(const ArmResult& arm) {
-  const auto& against = arm.statistics.against_baseline;
-  return against ? ratio_text(against->speedup) : "1";
-}
-
-std::string hazard_cell(const ArmResult& arm) {
-  const auto& against = arm.statistics.against_baseline;
-  return against ? hazard_text(against->hazard) : "1";
-}
-
-std::string p_cell(const ArmResult& arm) {
-  const auto& against = arm.statistics.against_baseline;
-  return against ? p_text(against->log_rank_p_holm) : "baseline";
-}
-
-std::string target_cell(const ArmResult& arm) {
-  const auto& level = arm.statistics.summary.level;
-  return level ? whole(level->median) : "-";
-}
-
-std::string accuracy_cell(const ArmResult& arm) { return accuracy_text(arm.statistics.summary.final_accuracy); }
-
-std::string table_of(const PointReport& point, const StudyTextOptions& options) {
-  const std::vector<StudyColumn> all = {
-      {"moments", moments_cell, 0},       {"rate [95%]", rate_cell, 160},      {"median step [95%]", median_cell, 0},
-      {"mean to budget", mean_cell, 140}, {"speed-up [95%]", speedup_cell, 0}, {"hazard", hazard_cell, 120},
-      {"log-rank p", p_cell, 0},          {"to target", target_cell, 130},     {"final acc", accuracy_cell, 110}};
-  std::vector<StudyColumn> shown;
-  std::vector<TableColumn> columns = {{"arm", Align::left}};
+std::string table_of(const PointReport& point, AwaitedEvent event, const StudyTextOptions& options) {
+  std::vector<StudyColumn> all = columns_for(event);
+  std::erase_if(all, [&](const StudyColumn& column) { return options.width < column.room; });
+  std::vector<TableColumn> heads = {{"arm", Align::left}};
   for (const StudyColumn& column : all) {
-    if (options.width < column.room) continue;
-    shown.push_back(column);
-    columns.push_back({column.name, Align::right});
+    const ArmStatistic& statistic = arm_statistic(column.key);
+    const std::string& title = statistic.title.empty() ? statistic.key : statistic.title;
+    heads.push_back({column.with_interval ? title + " [95%]" : title, Align::right});
   }
-  TextTable table(columns);
+  TextTable table(heads);
   for (const ArmResult& arm : point.arms) {
     std::vector<std::string> cells = {arm.statistics.name};
-    for (const StudyColumn& column : shown) cells.push_back(column.cell(arm));
+    for (const StudyColumn& column : all)
+      cells.push_back(cell_of(arm_statistic(column.key), {point, arm}, column.with_interval));
     table.add_row(std::move(cells));
   }
   return table.str(options.colour);
@@ -136,26 +101,37 @@ std::string verdicts_of(const PointReport& point, int width) {
 
 std::string plot_of(const StudyReport& report, const PointReport& point, const StudyTextOptions& options) {
   std::vector<SurvivalSeries> series;
-  for (const ArmResult& arm : point.arms) series.push_back({arm.statistics.name, &arm.statistics.summary.moment.curve});
+  for (const ArmResult& arm : point.arms) series.push_back({arm.statistics.name, &arm.statistics.summary.event.curve});
   SurvivalPlotOptions plot;
-  plot.title = report.study.branch
-                   ? fmt::format("runs still without a moment, by steps after step {}", report.study.branch->at)
-                   : std::string("runs still without a moment, by step");
+  plot.title = fmt::format("runs still {}, by step{}",
+                           report.study.event == AwaitedEvent::moment ? "without a moment" : "short of the target",
+                           report.study.branch ? fmt::format("s after step {}", report.study.branch->at) : "");
   plot.horizon = point.horizon;
   plot.width = std::clamp(options.width, 40, 100);
   plot.colour = options.colour;
   return plot_survival(series, plot);
 }
 
+// "accuracy 0.931, 95% of the baseline's".
+std::string target_words(const PointReport& point, const Study& study) {
+  const std::string level = fmt::format("accuracy {:.3f}", *point.target_accuracy);
+  if (point.target_arm.empty()) return level;
+  const bool is_baselines = point.target_arm == study.arms[study.baseline].name;
+  return fmt::format(
+      "{}, {:g}% of {}", level, 100 * study.relative_target,
+      is_baselines ? "the baseline's" : fmt::format("{}'s (the baseline stays on the plateau)", point.target_arm));
+}
+
 std::string key_of(const PointReport& point, const StudyReport& report) {
-  std::string text = fmt::format("steps{} up to {:.0f}; mean to budget: a run without a moment counts as {:.0f}",
+  const bool by_target = report.study.event == AwaitedEvent::target;
+  std::string text = fmt::format("steps{} up to {:.0f}; mean to budget: a run {} counts as {:.0f}",
                                  report.study.branch ? fmt::format(" after step {}", report.study.branch->at) : "",
-                                 point.horizon, point.horizon);
+                                 point.horizon, by_target ? "short of the target" : "without a moment", point.horizon);
   if (point.target_accuracy)
-    text += fmt::format("; to target: median steps to accuracy {:.3f}, 95% of {}", *point.target_accuracy,
-                        point.target_arm == report.study.arms[report.study.baseline].name
-                            ? std::string("the baseline's")
-                            : fmt::format("{}'s (the baseline stays on the plateau)", point.target_arm));
+    text += fmt::format("; {}{}", by_target ? "target: " : "to target: median steps to ",
+                        target_words(point, report.study));
+  else if (by_target)
+    text += "; no target: no arm leaves the plateau";
   return text;
 }
 
@@ -174,7 +150,7 @@ std::string study_text(const StudyReport& report, const StudyTextOptions& option
                     width);
   for (const PointReport& point : report.points) {
     if (!point.point.name.empty()) text += fmt::format("\n{}\n", point.point.name);
-    text += table_of(point, options);
+    text += table_of(point, study.event, options);
     text += wrapped(key_of(point, report), std::max(width, 100), " ", " ");
     text += fmt::format("\n{}\n{}", verdicts_of(point, width), plot_of(report, point, options));
   }

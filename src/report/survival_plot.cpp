@@ -35,7 +35,7 @@ class SurvivalPicture {
   std::string draw() const {
     Painter paint(options_.colour);
     if (!options_.title.empty()) {
-      paint.add(spaces(kMargin) + options_.title, Ink::title);
+      paint.add(spaces(kMargin) + options_.title, PlotInk::title);
       paint.end_line();
     }
     for (int row = 0; row < rows_; ++row) draw_row(row, paint);
@@ -102,7 +102,7 @@ class SurvivalPicture {
   void draw_row(int row, Painter& paint) const {
     const bool top = row == 0, bottom = row == rows_ - 1, half = row == (rows_ - 1) / 2;
     const char* label = top ? "100% ┤" : half ? " 50% ┤" : bottom ? "  0% ┤" : "     │";
-    paint.add(label, Ink::axis);
+    paint.add(label, PlotInk::axis);
     for (int column = 0; column < columns_; ++column) {
       if (const auto letter = letters_.find({column, row}); letter != letters_.end()) {
         paint.add(std::string(1, letter_of(letter->second)), series_ink(letter->second));
@@ -113,7 +113,7 @@ class SurvivalPicture {
       for (std::size_t i = 0; i < canvases_.size(); ++i)
         if (const std::uint8_t own = canvases_[i].cell(column, row); own != 0) dots |= own, owner = i;
       if (dots == 0)
-        paint.add(" ", Ink::none);
+        paint.add(" ", PlotInk::none);
       else
         paint.add(braille(dots), series_ink(owner));
     }
@@ -136,9 +136,9 @@ class SurvivalPicture {
       labels += text;
     }
     for (int column = 0; column < columns_; ++column) line += is_tick[index(column)] ? "┬" : "─";
-    paint.add(spaces(kMargin - 1) + "└" + line, Ink::axis);
+    paint.add(spaces(kMargin - 1) + "└" + line, PlotInk::axis);
     paint.end_line();
-    paint.add(labels, Ink::axis);
+    paint.add(labels, PlotInk::axis);
     paint.end_line();
   }
 
@@ -152,7 +152,7 @@ class SurvivalPicture {
         used = 0;
       }
       const int gap = used == 0 ? kMargin : 3;
-      paint.add(spaces(gap), Ink::none);
+      paint.add(spaces(gap), PlotInk::none);
       paint.add(text, series_ink(i));
       used += gap + size;
     }

@@ -1,6 +1,6 @@
-// Kaplan-Meier curves in the terminal: the share of runs that still wait for their moment.
+// Kaplan-Meier curves in the terminal: the share of runs that still wait for the event.
 //
-//   std::vector<SurvivalSeries> series = {{"softmax", &summary.moment.curve}, ...};
+//   std::vector<SurvivalSeries> series = {{"softmax", &summary.event.curve}, ...};
 //   fmt::print("{}", plot_survival(series, {.title = "...", .horizon = 2500}));
 //
 // Each curve carries a letter, named below the plot, so that curves are told apart without colour.

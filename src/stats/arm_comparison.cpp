@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "stats/holm.h"
 #include "stats/verdict.h"
 
@@ -21,6 +22,8 @@ SurvivalTime time_to_level(const TrialOutcome& trial, double horizon) {
 }
 
 using TimeOf = SurvivalTime (*)(const TrialOutcome&, double);
+
+TimeOf time_to(AwaitedEvent awaited) { return awaited == AwaitedEvent::moment ? time_to_moment : time_to_level; }
 
 std::vector<SeededTime> seeded_times(std::span<const TrialOutcome> trials, double horizon, TimeOf time_of) {
   std::vector<SeededTime> times;
@@ -45,12 +48,6 @@ WaitingTime waiting_time(std::span<const SurvivalTime> times, double horizon, do
           .restricted_mean_interval = curve.restricted_mean_interval()};
 }
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
-}
-
 std::vector<double> final_accuracies(std::span<const TrialOutcome> trials) {
   std::vector<double> values;
   for (const TrialOutcome& trial : trials) {
@@ -72,7 +69,7 @@ OpenInterval median_interval_of(const std::vector<double>& accuracies, double le
 std::optional<AccuracySummary> summarise_accuracy(const std::vector<double>& values, double level) {
   if (values.empty()) return {};
   AccuracySummary summary{.n = values.size(),
-                          .median = median_of(values),
+                          .median = median(values),
                           .median_interval = median_interval_of(values, level),
                           .mean_interval = mean_interval(values, level)};
   for (const double value : values) summary.mean += value / static_cast<double>(values.size());
@@ -81,7 +78,7 @@ std::optional<AccuracySummary> summarise_accuracy(const std::vector<double>& val
   return summary;
 }
 
-// Which of two runs had its moment sooner: -1 the first, 1 the second, 0 when it cannot be told.
+// Which of two runs had the event sooner: -1 the first, 1 the second, 0 when it cannot be told.
 int compare_pair(const SurvivalTime& first, const SurvivalTime& second) {
   if (first.event && second.event) return first.time < second.time ? -1 : first.time > second.time ? 1 : 0;
   if (first.event && first.time <= second.time) return -1;
@@ -118,8 +115,9 @@ std::optional<PairedComparison> compare_pairs(std::span<const SeededTime> baseli
 
 ArmComparison compare_with_baseline(const Arm& baseline, const Arm& arm, double horizon,
                                     const ComparisonOptions& options) {
-  const auto before = plain_times(baseline.trials, horizon, time_to_moment);
-  const auto after = plain_times(arm.trials, horizon, time_to_moment);
+  const TimeOf time_of_event = time_to(options.awaited);
+  const auto before = plain_times(baseline.trials, horizon, time_of_event);
+  const auto after = plain_times(arm.trials, horizon, time_of_event);
   const BootstrapOptions bootstrap{options.bootstrap_seed, options.resamples, options.level};
   const auto ratio = [&](TimeOf time_of) {
     return ratio_of_restricted_means(seeded_times(baseline.trials, horizon, time_of),
@@ -128,10 +126,10 @@ ArmComparison compare_with_baseline(const Arm& baseline, const Arm& arm, double 
   ArmComparison result;
   result.log_rank = log_rank(before, after);
   result.hazard = hazard_ratio(before, after, options.level);
-  result.speedup = ratio(time_to_moment);
+  result.speedup = ratio(time_of_event);
   if (options.has_level) result.level_speedup = ratio(time_to_level);
-  result.paired = compare_pairs(seeded_times(baseline.trials, horizon, time_to_moment),
-                                seeded_times(arm.trials, horizon, time_to_moment), horizon);
+  result.paired = compare_pairs(seeded_times(baseline.trials, horizon, time_of_event),
+                                seeded_times(arm.trials, horizon, time_of_event), horizon);
   return result;
 }
 
@@ -153,22 +151,23 @@ void check_seeds_differ(const Arm& arm) {
 
 }  // namespace
 
-std::optional<double> target_accuracy(std::span<const TrialOutcome> baseline, double fraction) {
-  const std::vector<double> values = final_accuracies(baseline);
+std::optional<double> target_accuracy(std::span<const TrialOutcome> arm, double fraction) {
+  const std::vector<double> values = final_accuracies(arm);
   if (values.empty()) return {};
-  return fraction * median_of(values);
+  return fraction * median(values);
 }
 
 ArmSummary summarise_arm(std::span<const TrialOutcome> trials, double horizon, const ComparisonOptions& options) {
-  ArmSummary summary{.n = trials.size(),
-                     .moment = waiting_time(plain_times(trials, horizon, time_to_moment), horizon, options.level)};
-  summary.moments = summary.moment.events;
-  if (summary.n > 0) summary.rate = static_cast<double>(summary.moments) / static_cast<double>(summary.n);
-  summary.rate_interval =
-      wilson_interval(static_cast<double>(summary.moments), static_cast<double>(summary.n), options.level);
+  ArmSummary summary{
+      .n = trials.size(),
+      .event = waiting_time(plain_times(trials, horizon, time_to(options.awaited)), horizon, options.level)};
+  const auto count = static_cast<double>(summary.n), events = static_cast<double>(summary.event.events);
+  if (summary.n > 0) summary.rate = events / count;
+  summary.rate_interval = wilson_interval(events, count, options.level);
   if (options.has_level)
     summary.level = waiting_time(plain_times(trials, horizon, time_to_level), horizon, options.level);
   for (const TrialOutcome& trial : trials) {
+    summary.moments += time_to_moment(trial, horizon).event;
     summary.diverged += trial.diverged;
     summary.level_without_moment += options.has_level && trial.steps_to_level && !trial.moment;
   }
@@ -190,7 +189,7 @@ StudyComparison compare_arms(const Arm& baseline, std::span<const Arm> arms, dou
   }
   correct_over_arms(study.arms);
 
-  const Verdict first = baseline_verdict(study.baseline.name, study.baseline.summary, horizon);
+  const Verdict first = baseline_verdict(study.baseline.name, study.baseline.summary, horizon, options);
   study.baseline.kind = first.kind;
   study.baseline.verdict = first.text;
   for (ArmReport& arm : study.arms) {

@@ -2,15 +2,19 @@
 //
 //   double level = *target_accuracy(baseline.trials);          // then look up steps_to_level in each run's curve
 //   StudyComparison study = compare_arms(baseline, arms, 2500);
-//   study.arms[0].summary.moment.median
+//   study.arms[0].summary.event.median
 //   study.arms[0].against_baseline->speedup->ratio
 //   study.arms[0].verdict                                       "norm_softmax reaches the moment 2.2 times sooner ..."
+//
+// What is waited for is a choice: the moment, or the first step at a target accuracy. All waiting times, tests, ratios
+// and verdicts are of that event.
 //
 // Pure functions of their arguments: the same trials give the same numbers to the last bit. Nothing in the result is
 // NaN or infinite; what the data cannot tell is an empty optional. What each number means is told in
 // docs/statistics.md.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,6 +30,15 @@
 #include "stats/paired_tests.h"
 
 namespace eureka {
+
+inline constexpr double kDefaultTargetFraction = 0.95;
+
+// The event the runs of a study are compared by.
+enum class AwaitedEvent {
+  moment,
+  target,  // the first step at the target accuracy, moment or not
+};
+constexpr auto enum_names(AwaitedEvent) { return std::array{"moment", "target"}; }
 
 // How one run ended. A run that failed for reasons of the machine is no outcome: leave it out.
 struct TrialOutcome {
@@ -45,6 +58,7 @@ struct Arm {
 };
 
 struct ComparisonOptions {
+  AwaitedEvent awaited = AwaitedEvent::moment;
   double level = kDefaultLevel;
   double alpha = 0.05;  // of the Holm-corrected log-rank test, for the verdict
   std::uint64_t bootstrap_seed = 1;
@@ -76,9 +90,9 @@ struct ArmSummary {
   std::size_t n = 0;
   std::size_t moments = 0;  // by the horizon
   std::size_t diverged = 0;
-  std::optional<double> rate;  // moments / n; nothing without trials
-  Interval rate_interval;      // Wilson
-  WaitingTime moment;
+  std::optional<double> rate;        // trials with the awaited event by the horizon, of n; nothing without trials
+  Interval rate_interval;            // Wilson
+  WaitingTime event;                 // the awaited one
   std::optional<WaitingTime> level;  // steps to the target accuracy
   std::size_t level_without_moment =
       0;  // trials that reached the target accuracy with no moment: they learned gradually
@@ -91,9 +105,9 @@ struct PairedComparison {
   std::size_t arm_sooner = 0;
   std::size_t baseline_sooner = 0;
   std::size_t undecided =
-      0;  // neither had a moment, both at the same step, or a run stopped early before it could be told
+      0;  // neither had the event, both at the same step, or a run stopped early before it could be told
   SignTest sign;
-  // On times cut at the horizon: a run without a moment counts as if it came at the horizon, so its difference is a
+  // On times cut at the horizon: a run without the event counts as if it came at the horizon, so its difference is a
   // lower bound. Pairs with a run stopped before the horizon are left out.
   SignedRank signed_rank;
   std::size_t left_out_of_signed_rank = 0;
@@ -119,8 +133,13 @@ enum class VerdictKind {
   gradual,       // the arm learns, but without a moment: waiting times for one do not apply
   too_few,       // too few seeds to tell anything
   no_moments,    // neither arm had a moment
+  not_reached,   // neither arm reached the target
   no_trials,
 };
+constexpr auto enum_names(VerdictKind) {
+  return std::array{"baseline", "sooner",  "later",      "different",   "alike",    "inconclusive",
+                    "gradual",  "too_few", "no_moments", "not_reached", "no_trials"};
+}
 
 struct ArmReport {
   std::string name;
@@ -137,8 +156,8 @@ struct StudyComparison {
   std::vector<ArmReport> arms;  // in the order given
 };
 
-// `fraction` of the baseline's median final accuracy; nothing when no trial has one.
-std::optional<double> target_accuracy(std::span<const TrialOutcome> baseline, double fraction = 0.95);
+// `fraction` of the median final accuracy of an arm; nothing when no trial has one.
+std::optional<double> target_accuracy(std::span<const TrialOutcome> arm, double fraction = kDefaultTargetFraction);
 
 // `horizon` is the budget planned for every run, in the unit of the times; the shortest one if arms differ.
 ArmSummary summarise_arm(std::span<const TrialOutcome> trials, double horizon, const ComparisonOptions& options = {});

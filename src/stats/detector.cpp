@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "stats/calm_stretches.h"
 #include "stats/rise_search.h"
 #include "stats/unit_curve.h"
@@ -24,10 +25,7 @@ double median_value(std::span<const CurvePoint> points) {
   for (const CurvePoint& point : points) {
     if (std::isfinite(point.value)) values.push_back(point.value);
   }
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return values.empty() ? 0 : upper_median(std::move(values));
 }
 
 Findings search(std::span<const CurvePoint> points, const DetectorOptions& options, bool finished) {

@@ -64,22 +64,6 @@ double SurvivalCurve::at(double time) const {
   return step ? step->survival : 1;
 }
 
-Interval SurvivalCurve::interval_at(double time) const {
-  if (const SurvivalStep* step = last_step_by(time)) return step->interval;
-  const auto still_there = static_cast<double>(
-      std::count_if(times_.begin(), times_.end(), [time](const auto& t) { return t.time >= time; }));
-  return wilson_interval(still_there, still_there, level_);
-}
-
-std::optional<Interval> SurvivalCurve::log_log_at(double time) const {
-  const SurvivalStep* step = last_step_by(time);
-  if (!step || step->survival <= 0) return {};
-  const double log_survival = std::log(step->survival);
-  const double error = std::sqrt(step->variance) / step->survival / -log_survival;
-  const double factor = std::exp(normal_quantile(0.5 + level_ / 2) * error);
-  return Interval{std::exp(log_survival * factor), std::exp(log_survival / factor)};
-}
-
 std::optional<double> SurvivalCurve::median() const {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const double here = steps_[i].survival;

@@ -27,7 +27,7 @@ struct SurvivalStep {
   double survival = 1;
   double variance = 0;        // of survival, Greenwood's
   double effective_runs = 0;  // as many runs without censoring would tell as much about it
-  Interval interval;          // pointwise, for the survival
+  Interval interval;          // pointwise, for the survival; Rothman's: Wilson's with the effective number of runs
 };
 
 class SurvivalCurve {
@@ -41,10 +41,7 @@ class SurvivalCurve {
   const std::vector<SurvivalTime>& times() const { return times_; }  // sorted, cut at the horizon
   const std::vector<SurvivalStep>& steps() const { return steps_; }
 
-  double at(double time) const;             // the estimated share without the event after `time`
-  Interval interval_at(double time) const;  // Rothman's: Wilson's with the effective number of runs
-  std::optional<Interval> log_log_at(
-      double time) const;  // Kalbfleisch and Prentice; nothing while the curve is at 1 or 0
+  double at(double time) const;  // the estimated share without the event after `time`
 
   // First time at which the curve is at or below one half; between two events when it is exactly one half. Nothing when
   // more than half never had the event.

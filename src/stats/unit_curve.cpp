@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/exact_math.h"
+#include "base/median.h"
 #include "stats/broken_line.h"
 
 namespace eureka {
@@ -63,14 +64,14 @@ UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction directio
 
 double median(const std::vector<double>& values, std::size_t first, std::size_t last) {
   const auto at = [&](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i); };
-  return quantile(std::vector<double>(at(first), at(last + 1)), 0.5);
+  return upper_median(std::vector<double>(at(first), at(last + 1)));
 }
 
 double spread(const std::vector<double>& values, std::size_t first, std::size_t last) {
   const double middle = median(values, first, last);
   std::vector<double> off;
   for (std::size_t i = first; i <= last; ++i) off.push_back(std::abs(values[i] - middle));
-  return 1.4826 * quantile(std::move(off), 0.5);  // the median of |N(0, 1)| is 1 / 1.4826
+  return 1.4826 * upper_median(std::move(off));  // the median of |N(0, 1)| is 1 / 1.4826
 }
 
 double crossing(const UnitCurve& curve, std::size_t first, std::size_t last, double level, double reach) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stats/p_value_text.h"
+
 namespace eureka {
 namespace {
 
@@ -16,9 +18,23 @@ std::string in_words(double speedup) {
   return speedup >= 1 ? fmt::format("{:.2f} times sooner", speedup) : fmt::format("{:.2f} times later", 1 / speedup);
 }
 
-std::string moments_of(const ArmSummary& arm) { return fmt::format("{} of {}", arm.moments, arm.n); }
+// How sentences speak of the awaited event.
+struct EventWords {
+  const char* had;           // "5 of 6 runs ... within 2000 steps"
+  const char* reaches;       // "the arm ... reliably sooner"
+  const char* at_same_step;  // "every seed ..."
+  const char* tally;         // "...: 6 of 6 runs against 5 of 6"
+};
 
-std::string p_text(double p) { return p < 1e-4 ? fmt::format("p = {:.0e}", p) : fmt::format("p = {:.2g}", p); }
+EventWords words_of(AwaitedEvent awaited) {
+  if (awaited == AwaitedEvent::moment)
+    return {"had their moment", "reaches the moment", "has its moment at the same step", "Moments"};
+  return {"reached the target", "reaches the target", "reaches the target at the same step", "Reached"};
+}
+
+std::string events_of(const ArmSummary& arm) { return fmt::format("{} of {}", arm.event.events, arm.n); }
+
+std::string p_text(double p) { return "p = " + p_value_text(p); }
 
 std::string seeds_clause(const ArmComparison& comparison, bool sooner) {
   if (!comparison.paired) return "";
@@ -41,17 +57,18 @@ struct Evidence {
   const ArmSummary& baseline;
   const ArmComparison& comparison;
   double level;
+  EventWords words;
 };
 
 std::string rates_sentence(const Evidence& e) {
-  return fmt::format(" Moments: {} runs against {}.", moments_of(e.arm), moments_of(e.baseline));
+  return fmt::format(" {}: {} runs against {}.", e.words.tally, events_of(e.arm), events_of(e.baseline));
 }
 
 Verdict reliable_difference(const Evidence& e, double p, const MeanRatio& speedup) {
   const bool sooner = speedup.ratio > 1;
   return {
       sooner ? VerdictKind::sooner : VerdictKind::later,
-      fmt::format("{} reaches the moment reliably {}: {} than {} ({}; {}){}.{}", e.name, sooner ? "sooner" : "later",
+      fmt::format("{} {} reliably {}: {} than {} ({}; {}){}.{}", e.name, e.words.reaches, sooner ? "sooner" : "later",
                   in_words(speedup.ratio), e.baseline_name, interval_text(speedup.interval, e.level), p_text(p),
                   seeds_clause(e.comparison, sooner), rates_sentence(e))};
 }
@@ -76,6 +93,17 @@ Verdict no_reliable_difference(const Evidence& e, double p, const MeanRatio& spe
                   rates_sentence(e))};
 }
 
+Verdict no_events(const Evidence& e, double horizon, AwaitedEvent awaited) {
+  if (awaited == AwaitedEvent::moment)
+    return {VerdictKind::no_moments,
+            fmt::format("{}: no moment within {:g} steps in any of {} runs, nor in {} of {}: nothing to compare.",
+                        e.name, horizon, e.arm.n, e.baseline.n, e.baseline_name)};
+  return {
+      VerdictKind::not_reached,
+      fmt::format("{}: none of {} runs reached the target within {:g} steps, nor any of {} of {}: nothing to compare.",
+                  e.name, e.arm.n, horizon, e.baseline.n, e.baseline_name)};
+}
+
 bool same_run_by_run(const ArmSummary& arm, const ArmSummary& baseline, const ArmComparison& comparison) {
   return comparison.paired && arm.n == baseline.n && comparison.paired->pairs == arm.n &&
          comparison.paired->arm_sooner + comparison.paired->baseline_sooner == 0 &&
@@ -89,38 +117,35 @@ bool learns_gradually(const ArmSummary& arm, const ArmSummary& baseline) {
 
 }  // namespace
 
-Verdict baseline_verdict(const std::string& name, const ArmSummary& summary, double horizon) {
+Verdict baseline_verdict(const std::string& name, const ArmSummary& summary, double horizon,
+                         const ComparisonOptions& options) {
   if (summary.n == 0) return {VerdictKind::no_trials, fmt::format("{}: no finished runs.", name)};
-  const std::string text =
-      fmt::format("{} is the baseline: {} runs had their moment within {:g} steps", name, moments_of(summary), horizon);
-  if (!summary.moment.median) return {VerdictKind::baseline, text + "."};
-  return {VerdictKind::baseline, text + fmt::format(", half of them by step {:.0f}.", *summary.moment.median)};
+  const std::string text = fmt::format("{} is the baseline: {} runs {} within {:g} steps", name, events_of(summary),
+                                       words_of(options.awaited).had, horizon);
+  if (!summary.event.median) return {VerdictKind::baseline, text + "."};
+  return {VerdictKind::baseline, text + fmt::format(", half of them by step {:.0f}.", *summary.event.median)};
 }
 
 Verdict arm_verdict(const std::string& name, const ArmSummary& arm, const std::string& baseline_name,
                     const ArmSummary& baseline, const ArmComparison& comparison, double horizon,
                     const ComparisonOptions& options) {
-  const Evidence evidence{name, arm, baseline_name, baseline, comparison, options.level};
+  const Evidence evidence{name, arm, baseline_name, baseline, comparison, options.level, words_of(options.awaited)};
   if (arm.n == 0 || baseline.n == 0)
     return {VerdictKind::no_trials,
             fmt::format("{}: no finished runs {}to compare.", name, arm.n == 0 ? "" : "of " + baseline_name + " ")};
-  if (learns_gradually(arm, baseline))
+  if (options.awaited == AwaitedEvent::moment && learns_gradually(arm, baseline))
     return {VerdictKind::gradual,
             fmt::format(
                 "{} learns without a moment: {} of {} runs reach the target accuracy without one, so its waiting times "
                 "do not compare with those of {}; see the steps to the target accuracy.",
                 name, arm.level_without_moment, arm.n, baseline_name)};
-  if (arm.moments == 0 && baseline.moments == 0)
-    return {VerdictKind::no_moments,
-            fmt::format("{}: no moment within {:g} steps in any of {} runs, nor in {} of {}: nothing to compare.", name,
-                        horizon, arm.n, baseline.n, baseline_name)};
+  if (arm.event.events == 0 && baseline.event.events == 0) return no_events(evidence, horizon, options.awaited);
   if (std::min(arm.n, baseline.n) < kFewestRuns || !comparison.log_rank_p_holm || !comparison.speedup)
     return {VerdictKind::too_few, fmt::format("{}: too few seeds to tell ({} runs against {}).{}", name, arm.n,
                                               baseline.n, rates_sentence(evidence))};
   if (same_run_by_run(arm, baseline, comparison))
-    return {VerdictKind::alike,
-            fmt::format("{}: no difference from {} at all: every seed has its moment at the same step.{}", name,
-                        baseline_name, rates_sentence(evidence))};
+    return {VerdictKind::alike, fmt::format("{}: no difference from {} at all: every seed {}.{}", name, baseline_name,
+                                            evidence.words.at_same_step, rates_sentence(evidence))};
   const double p = *comparison.log_rank_p_holm;
   const MeanRatio& speedup = *comparison.speedup;
   if (p >= options.alpha) return no_reliable_difference(evidence, p, speedup);

@@ -12,7 +12,8 @@ struct Verdict {
   std::string text;
 };
 
-Verdict baseline_verdict(const std::string& name, const ArmSummary& summary, double horizon);
+Verdict baseline_verdict(const std::string& name, const ArmSummary& summary, double horizon,
+                         const ComparisonOptions& options);
 Verdict arm_verdict(const std::string& name, const ArmSummary& arm, const std::string& baseline_name,
                     const ArmSummary& baseline, const ArmComparison& comparison, double horizon,
                     const ComparisonOptions& options);

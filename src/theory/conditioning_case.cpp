@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "theory/matrix_query_model.h"
 #include "theory/rank_starvation.h"
 #include "theory/row_spectrum.h"
@@ -15,12 +16,6 @@ namespace eureka::theory {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
-}
 
 void add_row_measures(const Teacher& teacher, ConditioningResult& result) {
   std::vector<double> log_kappas;

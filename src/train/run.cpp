@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "kernels/instruction_set.h"
 #include "train/detection.h"
 #include "train/diagnosis.h"
 #include "train/schedule.h"
@@ -265,7 +264,7 @@ void TrainingRun::checkpoint() {
 
 Json TrainingRun::facts() const {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  Json facts{{"engine", engine_->name()},    {"instructions", instruction_set()}, {"threads", config_.run.threads},
+  Json facts{{"engine", engine_->name()},    {"instructions", engine_->instructions()}, {"threads", config_.run.threads},
              {"device", config_.run.device}, {"updates_done", loop_.step},        {"seconds_of_last_session", seconds}};
   if (!chosen_.why_not_fused.empty()) facts["why_not_fused"] = chosen_.why_not_fused;
   return facts;

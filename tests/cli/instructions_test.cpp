@@ -22,7 +22,8 @@ CommandResult with_instructions(const std::string& name, const std::vector<std::
 }
 
 json processor(const std::string& doctor) {
-  for (const json& finding : json::parse(doctor).at("findings"))
+  const json report = json::parse(doctor);
+  for (const json& finding : report.at("findings"))
     if (finding.at("subject") == "processor") return finding;
   return {};
 }
@@ -53,6 +54,10 @@ TEST(Instructions, DoctorAndMetaSayWhichAreUsed) {
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(json::parse(read_file(fs::path(run) / "meta.json")).at("instructions"), set);
   }
+  const std::string run = (directory.path() / "reference").string();
+  eureka_command(
+      {"train", "two-step", "--quiet", "--set", "train.steps=2", "--set", "run.engine=reference", "--out", run});
+  EXPECT_THAT(json::parse(read_file(fs::path(run) / "meta.json")).at("instructions"), HasSubstr("libtorch: "));
 }
 
 }  // namespace

@@ -80,6 +80,57 @@ TEST_F(StudyVerb, WritesWhatItFoundAndResumesOnlyWhatIsMissing) {
   EXPECT_THAT(changed.err, HasSubstr("train.steps = 30, not 40"));
 }
 
+TEST_F(StudyVerb, TellsWhatHappensAsLinesOfJson) {
+  const auto events = [](const std::string& text) {
+    std::vector<std::string> names;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+      if (const Json event = Json::parse(line); event.at("event") != "progress") names.push_back(event.at("event"));
+    return names;
+  };
+  const CommandResult run = eureka_command(study("a", 20, {"--progress", "json", "--json", "--seeds", "1"}));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::vector<std::string> told = events(run.err);
+  EXPECT_EQ(told, events(read_file(out("a") / "events.jsonl")));
+  ASSERT_EQ(told.size(), 7U);
+  EXPECT_EQ(told.front(), "planned");
+  EXPECT_EQ(std::count(told.begin(), told.end(), "trial-started"), 2);
+  EXPECT_EQ(std::count(told.begin(), told.end(), "trial-ended"), 2);
+  EXPECT_EQ(told.back(), "study-finished");
+
+  const CommandResult again =
+      eureka_command({"study", "--out", out("a").string(), "--resume", "--json", "--progress", "none"});
+  EXPECT_EQ(again.out, run.out);
+  EXPECT_EQ(again.err, "");
+  EXPECT_EQ(events(read_file(out("a") / "events.jsonl")).size(), 7U + 5U) << "appended: none is started again";
+}
+
+TEST_F(StudyVerb, ComparesByATargetWhenItsFileSaysSo) {
+  const fs::path file = directory_.path() / "target.toml";
+  const auto write = [&](const std::string& target) {
+    std::ofstream(file)
+        << "[study]\nbase = \"two-step\"\nseeds = 2\nbudget = 50\nset.train.validation_samples = 100\n"
+           "set.train.eval_every = 5\nevent = \"target\"\n"
+        << target << "[[arm]]\nname = \"softmax\"\n[[arm]]\nname = \"qk_norm\"\nset.attention.rule = \"qk_norm\"\n";
+  };
+  write("target = 0.3\n");
+  const CommandResult refused = eureka_command({"study", file.string(), "--out", out("t").string()});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("no more than runs on the plateau reach"));
+
+  write("target = 0.9\n");
+  const CommandResult run = eureka_command({"study", file.string(), "--out", out("t").string()});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string first = result("t");
+  const Json found = Json::parse(first);
+  EXPECT_EQ(found.at("event"), "target");
+  EXPECT_EQ(found.at("points")[0].at("target_accuracy"), 0.9);
+  EXPECT_EQ(found.at("arms")[0].at("reached_target"), 0) << "50 steps are too few";
+  EXPECT_EQ(found.at("arms")[1].at("verdict_kind"), "not_reached");
+  EXPECT_THAT(run.out, HasSubstr("0 of 2 runs reached the target within 50 steps"));
+  EXPECT_EQ(eureka_command({"study", "--out", out("t").string(), "--resume", "--json"}).out, first);
+}
+
 TEST_F(StudyVerb, PrintsTableVerdictsAndSurvivalPlot) {
   const CommandResult shown = eureka_command(study("a", 20));
   ASSERT_EQ(shown.exit_code, 0) << shown.err;

@@ -76,6 +76,30 @@ TEST(ReadStudy, WrittenOutReadsBackTheSame) {
   EXPECT_EQ(point_names(again), point_names(study));
 }
 
+TEST(ReadStudy, ComparesByTheMomentUnlessItSaysOtherwise) {
+  const std::string arm = "[[arm]]\nname = \"a\"\n", head = "[study]\nbase = \"x\"\nseeds = 2\n";
+  EXPECT_EQ(read(head + arm).event, AwaitedEvent::moment);
+  EXPECT_THAT(to_toml(read(head + arm)), testing::Not(HasSubstr("target")));
+  for (const std::string target : {"target = 0.9\n", "relative_target = 0.8\n"}) {
+    const Study study = read(head + "event = \"target\"\n" + target + arm);
+    EXPECT_EQ(study.event, AwaitedEvent::target);
+    EXPECT_EQ(study.target.value_or(0), target.starts_with("target") ? 0.9 : 0);
+    const Study again = read(to_toml(study));
+    EXPECT_EQ(again.event, AwaitedEvent::target);
+    EXPECT_EQ(again.target, study.target);
+    EXPECT_EQ(again.relative_target, study.relative_target);
+  }
+  expect_refused(head + "target = 0.9\nrelative_target = 0.8\n" + arm, "s.toml:5:", "exclude each other");
+  expect_refused(head + "event = \"eureka\"\n" + arm, "s.toml:4:", "moment");
+}
+
+TEST(ReadStudy, RefusesMoreSeedsThanAStudyHas) {
+  const std::string arm = "[[arm]]\nname = \"a\"\n";
+  EXPECT_EQ(read("[study]\nbase = \"x\"\nseeds = 100000\n" + arm).seeds.size(), 100'000U);
+  expect_refused("[study]\nbase = \"x\"\nseeds = 1000000000\n" + arm,
+                 "s.toml:3:", "'study.seeds' is 1000000000, but a study has at most 100000 seeds");
+}
+
 TEST(ReadStudy, SaysWhereAMistakeIs) {
   expect_refused(kHead + "[axes]\ntrain.lr = []\n", "s.toml", "no values");
   expect_refused(kHead + "[axes]\ntrain.lr = 0.001\n", "s.toml:9:", "one value only");

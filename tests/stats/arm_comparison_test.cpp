@@ -53,7 +53,7 @@ void expect_finite(const ArmReport& report) {
                      {step.survival, step.variance, step.effective_runs, step.interval.low, step.interval.high});
   };
   add(report.summary.rate);
-  add_waiting(report.summary.moment);
+  add_waiting(report.summary.event);
   if (report.summary.level) add_waiting(*report.summary.level);
   if (report.summary.final_accuracy) {
     numbers.insert(numbers.end(), {report.summary.final_accuracy->mean, report.summary.final_accuracy->median});
@@ -134,15 +134,49 @@ TEST(CompareArms, DoesNotCallAnArmThatLearnsGraduallyStuck) {
   EXPECT_GT(report.against_baseline->level_speedup->ratio, 2);
 }
 
+TEST(CompareArms, ByTheTargetAnArmThatLearnsGraduallyIsSooner) {
+  Arm gradual = make_arm("mlp", {2000, 2000, 2000, 2000, 2000, 2000});
+  for (TrialOutcome& trial : gradual.trials)
+    trial.steps_to_level = 200 + 5 * static_cast<double>(trial.seed), trial.final_accuracy = 1;
+  const StudyComparison study =
+      compare_arms(make_arm("softmax", kSlow), std::span(&gradual, 1), kHorizon, {.awaited = AwaitedEvent::target});
+  const ArmReport& report = study.arms.at(0);
+  EXPECT_EQ(report.kind, VerdictKind::sooner);
+  EXPECT_THAT(report.verdict, HasSubstr("mlp reaches the target reliably sooner"));
+  EXPECT_THAT(report.verdict, HasSubstr("Reached: 6 of 6 runs against 9 of 10."));
+  EXPECT_EQ(report.summary.moments, 0U);
+  EXPECT_EQ(*report.summary.rate, 1);
+  EXPECT_NEAR(*report.summary.event.restricted_mean, 217.5, 1e-9);
+  EXPECT_EQ(report.against_baseline->speedup->ratio, report.against_baseline->level_speedup->ratio);
+  EXPECT_EQ(report.against_baseline->paired->arm_sooner, 6U);
+  EXPECT_THAT(study.baseline.verdict, HasSubstr("9 of 10 runs reached the target within 1000 steps"));
+}
+
+TEST(CompareArms, CensorsRunsShortOfTheTargetAsThoseWithoutAMoment) {
+  Arm arm = make_arm("arm", {400, 500, 600});  // at the target 20 steps later
+  arm.trials[1].steps_to_level.reset();        // a moment, but never the target
+  arm.trials[2].steps_to_level.reset();
+  arm.trials[2].diverged = true;
+  arm.trials[2].last_step = 700;
+  const ComparisonOptions by_target{.awaited = AwaitedEvent::target};
+  const ArmSummary summary = summarise_arm(arm.trials, kHorizon, by_target);
+  EXPECT_EQ(summary.moments, 3U);
+  EXPECT_EQ(summary.event.events, 1U);
+  EXPECT_NEAR(*summary.event.restricted_mean, (420 + 1000 + 1000) / 3.0, 1e-9);
+  arm.trials[0].steps_to_level.reset();
+  const StudyComparison study = compare_arms(arm, std::span(&arm, 1), kHorizon, by_target);
+  EXPECT_EQ(study.arms[0].kind, VerdictKind::not_reached);
+}
+
 TEST(CompareArms, CountsADivergedRunAsWaitingToTheHorizon) {
   Arm arm = make_arm("arm", {500, 600, 2000});
   arm.trials[2].diverged = true;
   arm.trials[2].last_step = 10;
   const ArmSummary summary = summarise_arm(arm.trials, kHorizon);
   EXPECT_EQ(summary.diverged, 1U);
-  EXPECT_NEAR(*summary.moment.restricted_mean, (500 + 600 + 1000) / 3.0, 1e-9);
+  EXPECT_NEAR(*summary.event.restricted_mean, (500 + 600 + 1000) / 3.0, 1e-9);
   arm.trials[2].diverged = false;  // stopped early instead: censored at step 10, it tells nothing about later steps
-  EXPECT_NEAR(*summarise_arm(arm.trials, kHorizon).moment.restricted_mean, 550, 1e-9);
+  EXPECT_NEAR(*summarise_arm(arm.trials, kHorizon).event.restricted_mean, 550, 1e-9);
 }
 
 TEST(CompareArms, TreatsCensoredPairsAsItSays) {
@@ -182,6 +216,9 @@ TEST(CompareArms, HasAnAnswerForEveryDegenerateArm) {
     const StudyComparison study = compare_arms(baseline, odd, kHorizon, {.resamples = 200});
     expect_finite(study.baseline);
     for (const ArmReport& report : study.arms) expect_finite(report);
+    for (const ArmReport& report :
+         compare_arms(baseline, odd, kHorizon, {.awaited = AwaitedEvent::target, .resamples = 200}).arms)
+      expect_finite(report);
   }
   EXPECT_EQ(compare_one(odd[3], odd[3]).kind, VerdictKind::no_moments);
   EXPECT_EQ(compare_one(odd[0], odd[8]).kind, VerdictKind::no_trials);

@@ -14,6 +14,7 @@
 #include "stats/intervals.h"
 #include "stats/kaplan_meier.h"
 #include "stats/log_rank.h"
+#include "stats/pointwise_intervals.h"
 #include "stats/simulated_study.h"
 
 namespace eureka {
@@ -90,7 +91,7 @@ inline CurveCoverage measure_curve(const Setting& setting, std::size_t n, std::u
     result.median.count(curve.median_interval().contains(at_end < 0.5 ? setting.arm.quantile(0.5) : 2));
     for (int tenths = 9; tenths >= 3; --tenths) {
       const double share = 0.1 * tenths;
-      if (share > at_end) result.pointwise.count(curve.interval_at(setting.arm.quantile(share)).contains(share));
+      if (share > at_end) result.pointwise.count(interval_at(curve, setting.arm.quantile(share)).contains(share));
     }
   }
   return result;

@@ -1,4 +1,4 @@
-#include "cli/heartbeat.h"
+#include "lab/heartbeat.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace eureka::cli {
+namespace eureka {
 namespace {
 
 constexpr std::chrono::milliseconds kPause{100};
@@ -37,4 +37,4 @@ void Heartbeat::on_step(std::int64_t updates_done) {
 
 void Heartbeat::on_row(const MetricsRow& row, const Findings& findings) { next_.on_row(row, findings); }
 
-}  // namespace eureka::cli
+}  // namespace eureka

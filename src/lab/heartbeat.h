@@ -6,7 +6,7 @@
 
 #include "train/run.h"
 
-namespace eureka::cli {
+namespace eureka {
 
 class Heartbeat : public RunObserver {
  public:
@@ -25,4 +25,4 @@ class Heartbeat : public RunObserver {
   std::chrono::steady_clock::time_point last_told_{};
 };
 
-}  // namespace eureka::cli
+}  // namespace eureka

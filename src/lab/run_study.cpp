@@ -1,0 +1,136 @@
+#include "lab/run_study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lab/branch_plan.h"
+#include "lab/check_trials.h"
+#include "lab/study_log.h"
+
+namespace eureka {
+namespace {
+
+// study.toml must mean the same from any folder.
+void make_places_absolute(Study& study) {
+  const std::vector<PresetInfo> presets = list_presets();
+  const bool is_preset =
+      std::any_of(presets.begin(), presets.end(), [&](const PresetInfo& preset) { return preset.name == study.base; });
+  if (!is_preset && fs::exists(study.base)) study.base = fs::absolute(study.base).lexically_normal().string();
+  if (study.branch && !study.branch->from.empty())
+    study.branch->from = fs::absolute(study.branch->from).lexically_normal().string();
+}
+
+class StudyRun {
+ public:
+  StudyRun(Study study, const Catalog& catalog, const StudyRequest& request, TrialExecutor& executor,
+           StudyObservers observers, const std::atomic<bool>& stop)
+      : study_(std::move(study)),
+        reported_(study_),
+        catalog_(catalog),
+        request_(request),
+        executor_(executor),
+        observers_(std::move(observers)),
+        stop_(stop) {}
+
+  StudyOutcome execute() {
+    plan();
+    make_directories(request_.out);
+    const DirectoryLock lock(request_.out);
+    atomic_write(request_.out / "study.toml", to_toml(study_));
+    StudyLog log(request_.out);
+    observers_.add(log);
+    run_all();
+    observers_.tell(StudyFinished{outcome_.end});
+    return std::move(outcome_);
+  }
+
+ private:
+  // Everything that can be wrong is found here, before the first trial.
+  void plan() {
+    if (study_.branch) {
+      parents_ = plan_parents(study_, catalog_, request_.out);
+      const ArmsPreview preview = preview_arms(study_, catalog_, parents_);
+      check_trials(study_, preview.trials, &preview.continued);
+      if (parents_.empty()) plan_branches();
+    } else {
+      trials_ = plan_trials(study_, catalog_, request_.out);
+    }
+    if (!request_.resume && fs::exists(request_.out / "study.toml"))
+      throw Error(ErrorKind::output, "already holds a study", request_.out.string(),
+                  "continue it with --resume, or choose another place with --out DIR");
+    refuse_other_trials(parents_);
+    refuse_other_trials(trials_);
+    if (!study_.branch) check_trials(study_, trials_);
+  }
+
+  void plan_branches() {
+    const ContinuedRuns runs = choose_runs(study_, catalog_, parents_);
+    if (runs.chosen.empty())
+      throw Error(ErrorKind::failed,
+                  fmt::format("none of {} runs is {} at step {}: there is nothing to continue", runs.looked_at,
+                              study_.branch->only == BranchOnly::stuck ? "stuck on the plateau" : "without a moment",
+                              study_.branch->at),
+                  request_.out.string(), "choose an earlier step, or more seeds");
+    runs_looked_at_ = runs.looked_at;
+    reported_.seeds.clear();
+    for (const ContinuedRun& run : runs.chosen) reported_.seeds.push_back(run.seed);
+    trials_ = plan_continuations(study_, runs, catalog_, request_.out);
+  }
+
+  void run_all() {
+    run("runs to continue", parents_);
+    if (outcome_.end == StudyEnd::complete && !parents_.empty()) plan_branches();
+    if (outcome_.end != StudyEnd::complete) return;
+    run(study_.name, trials_);
+    if (outcome_.end != StudyEnd::interrupted) write_report();
+  }
+
+  void run(const std::string& phase, const std::vector<Trial>& trials) {
+    if (!trials.empty()) {
+      observers_.tell(TrialsPlanned{phase, study_, trials, executor_.slots()});
+      outcome_.failures = run_trials(trials, {study_.timeout_seconds}, executor_, observers_, stop_);
+      observers_.tell(TrialsDone{phase, outcome_.failures.size()});
+    }
+    if (stop_.load())
+      outcome_.end = StudyEnd::interrupted;
+    else if (!outcome_.failures.empty())
+      outcome_.end = StudyEnd::incomplete;
+  }
+
+  void write_report() {
+    StudyReport report = report_study(reported_, trials_, request_.out);
+    report.runs_looked_at = runs_looked_at_;
+    atomic_write(request_.out / "arms.csv", arms_csv(report));
+    atomic_write(request_.out / "trials.csv", trials_csv(report));
+    atomic_write(request_.out / "study.json", study_json(report));
+    outcome_.report = std::move(report);
+  }
+
+  const Study study_;
+  Study reported_;  // with the seeds that were continued, in a study that branches
+  const Catalog& catalog_;
+  const StudyRequest& request_;
+  TrialExecutor& executor_;
+  StudyObservers observers_;
+  const std::atomic<bool>& stop_;
+  std::vector<Trial> parents_, trials_;
+  std::size_t runs_looked_at_ = 0;
+  StudyOutcome outcome_;
+};
+
+}  // namespace
+
+Study read_study_directory(const fs::path& out) {
+  const fs::path file = out / "study.toml";
+  if (!fs::exists(file)) throw Error(ErrorKind::input, "holds no study (there is no study.toml)", out.string());
+  return read_study({read_file(file, 16 << 20), file.string(), (out / "").parent_path().filename().string()});
+}
+
+StudyOutcome run_study(Study study, const Catalog& catalog, const StudyRequest& request, TrialExecutor& executor,
+                       StudyObservers observers, const std::atomic<bool>& stop) {
+  make_places_absolute(study);
+  return StudyRun(std::move(study), catalog, request, executor, std::move(observers), stop).execute();
+}
+
+}  // namespace eureka

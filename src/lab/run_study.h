@@ -1,0 +1,35 @@
+// A whole study: planned and checked, its trials run, what it found written.
+//
+//   LocalProcesses executor({.jobs = 2});
+//   const StudyOutcome outcome = run_study(study, catalog, {.out = "studies/cures"}, executor, {}, stop);
+//   if (outcome.report) fmt::print("{}", study_text(*outcome.report, {}));
+//
+// The directory holds study.toml, the runs, events.jsonl, and in the end study.json, arms.csv and trials.csv.
+#pragma once
+
+#include <optional>
+
+#include "lab/run_trials.h"
+#include "lab/study_report.h"
+
+namespace eureka {
+
+struct StudyRequest {
+  fs::path out;
+  bool resume = false;  // run what is missing; begins the study if there is none
+};
+
+struct StudyOutcome {
+  StudyEnd end = StudyEnd::complete;
+  std::vector<TrialFailure> failures;
+  std::optional<StudyReport> report;  // nothing when interrupted, or when the runs to continue failed
+};
+
+// The study in `out`, as its study.toml says. Throws Error(input) when there is none.
+Study read_study_directory(const fs::path& out);
+
+// Throws Error before anything runs when a config is wrong, the directory is in use or holds another study.
+StudyOutcome run_study(Study study, const Catalog& catalog, const StudyRequest& request, TrialExecutor& executor,
+                       StudyObservers observers, const std::atomic<bool>& stop);
+
+}  // namespace eureka

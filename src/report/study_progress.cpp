@@ -1,0 +1,149 @@
+#include "report/study_progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/terminal.h"
+#include "report/table.h"
+
+namespace eureka {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kRedrawEvery = 200ms;
+constexpr auto kPlainLineEvery = 10s;
+constexpr std::size_t kMostRows = 40;
+
+}  // namespace
+
+StudyProgress::StudyProgress() : live_(is_terminal(STDERR_FILENO)), last_draw_(Clock::now()) {}
+
+void StudyProgress::on_event(const StudyEvent& event) {
+  if (const auto* planned = std::get_if<TrialsPlanned>(&event)) begin(*planned);
+  if (const auto* end = std::get_if<TrialEnded>(&event)) count(*end);
+  if (const auto* progress = std::get_if<TrialsProgress>(&event)) draw(progress->running);
+  if (const auto* retried = std::get_if<TrialRetried>(&event))
+    complain(retried->trial, retried->reason + "; trying once more");
+  if (const auto* damaged = std::get_if<TrialDamaged>(&event))
+    complain(damaged->trial, fmt::format("damaged ({}); it runs again", damaged->reason));
+  if (const auto* failed = std::get_if<TrialFailed>(&event)) {
+    ++phase_.failed;
+    complain(failed->trial, failed->reason);
+  }
+  if (std::holds_alternative<TrialsDone>(event)) clear();
+}
+
+void StudyProgress::begin(const TrialsPlanned& planned) {
+  phase_ = {.name = planned.phase,
+            .study = &planned.study,
+            .cells = {},
+            .total = planned.trials.size(),
+            .at_a_time = planned.at_a_time,
+            .start = Clock::now()};
+  last_draw_ = phase_.start;
+  for (const Trial& trial : planned.trials) {
+    Cell& cell = phase_.cells[{trial.point, trial.arm}];
+    ++cell.total;
+    cell.horizon = static_cast<double>(trial.config.train.steps - (trial.origin ? trial.origin->step : 0));
+  }
+}
+
+void StudyProgress::count(const TrialEnded& end) {
+  Cell& cell = phase_.cells[{end.trial.point, end.trial.arm}];
+  ++cell.ended;
+  ++phase_.ended;
+  if (end.seconds > 0) {
+    cell.seconds += end.seconds;
+    ++cell.timed;
+  }
+  cell.outcomes.push_back(outcome_of(with_target(end)));
+}
+
+// A curve that cannot be read is the report's to complain of.
+TrialRow StudyProgress::with_target(const TrialEnded& end) const {
+  TrialRow row = end.row;
+  if (!phase_.study->target) return row;
+  try {
+    row.steps_to_level = first_step_at(end.trial.directory, *phase_.study->target, row.origin);
+  } catch (const Error&) {
+    row.steps_to_level.reset();
+  }
+  return row;
+}
+
+// Trials of an arm take about as long as those of it that have ended; of an arm that has none, as long as any.
+double StudyProgress::seconds_left(const std::vector<TrialState>& running) const {
+  double seconds = 0, timed = 0;
+  for (const auto& [key, cell] : phase_.cells) {
+    seconds += cell.seconds;
+    timed += static_cast<double>(cell.timed);
+  }
+  if (timed == 0) return -1;
+  const auto expected = [&](const Cell& cell) {
+    return cell.timed > 0 ? cell.seconds / static_cast<double>(cell.timed) : seconds / timed;
+  };
+  double left = 0;
+  for (const auto& [key, cell] : phase_.cells) left += static_cast<double>(cell.total - cell.ended) * expected(cell);
+  for (const TrialState& state : running)
+    left -= std::min(state.seconds, expected(phase_.cells.at({state.trial->point, state.trial->arm})));
+  return std::max(0.0, left) / static_cast<double>(phase_.at_a_time);
+}
+
+std::string StudyProgress::status_line(const std::vector<TrialState>& running) const {
+  const double left = seconds_left(running);
+  const double elapsed = std::chrono::duration<double>(Clock::now() - phase_.start).count();
+  return fmt::format("{} · {}/{} done{} · {} · ETA {}", phase_.name, phase_.ended, phase_.total,
+                     phase_.failed > 0 ? fmt::format(", {} failed", phase_.failed) : "", format_duration(elapsed),
+                     phase_.ended + phase_.failed == phase_.total ? "now"
+                     : left < 0                                   ? "-"
+                                                                  : format_duration(left));
+}
+
+std::string StudyProgress::table() const {
+  // A target relative to the baseline is not known before the baseline has ended.
+  const bool by_target = phase_.study->event == AwaitedEvent::target && phase_.study->target;
+  TextTable table({{"arm", Align::left}, {"done"}, {by_target ? "reached" : "moments"}, {"median so far"}});
+  for (const auto& [key, cell] : phase_.cells) {
+    const std::string& point = phase_.study->points[key.first].name;
+    const std::string& arm = phase_.study->arms[key.second].name;
+    const ArmSummary summary = summarise_arm(cell.outcomes, cell.horizon,
+                                             {.awaited = by_target ? AwaitedEvent::target : AwaitedEvent::moment});
+    table.add_row({point.empty() ? arm : fmt::format("{} {}", point, arm), fmt::format("{}/{}", cell.ended, cell.total),
+                   fmt::format("{}", summary.event.events),
+                   summary.event.median ? fmt::format("{:.0f}", *summary.event.median) : "-"});
+  }
+  return table.str(use_colour(STDERR_FILENO));
+}
+
+void StudyProgress::draw(const std::vector<TrialState>& running) {
+  const auto now = Clock::now();
+  if (now - last_draw_ < (live_ ? Clock::duration(kRedrawEvery) : Clock::duration(kPlainLineEvery))) return;
+  last_draw_ = now;
+  if (!live_) {
+    fmt::print(stderr, "{}\n", status_line(running));
+    return;
+  }
+  const std::string frame = (phase_.cells.size() <= kMostRows ? table() : "") + status_line(running) + "\n";
+  clear();
+  lines_drawn_ = static_cast<int>(std::count(frame.begin(), frame.end(), '\n'));
+  fmt::print(stderr, "{}", frame);
+  std::fflush(stderr);
+}
+
+void StudyProgress::complain(const Trial& trial, const std::string& what) {
+  clear();
+  fmt::print(stderr, "eureka: {}: {}\n", trial.directory.string(), what);
+}
+
+void StudyProgress::clear() {
+  // Up over the last frame, then clear what is below.
+  if (lines_drawn_ > 0) fmt::print(stderr, "\x1b[{}A\r\x1b[J", lines_drawn_);
+  lines_drawn_ = 0;
+}
+
+}  // namespace eureka

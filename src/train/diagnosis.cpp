@@ -17,6 +17,7 @@ bool Diagnosis::due(std::int64_t step) const {
 
 NamedNumbers Diagnosis::look(Engine& engine, const Batch& batch, std::int64_t step) {
   NamedNumbers numbers = set_.look(engine, batch, step, options_.samples);
+  if (numbers.empty()) return numbers;
   summary_ = {{"step", step}};
   for (const auto& [name, value] : numbers) summary_[name] = value;
   return numbers;

@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "diagnostics/diagnostic_set.h"
 #include "engine/fused_cases.h"
 #include "engine/fused_engine.h"
+#include "kernels/instruction_set.h"
 
 namespace eureka {
 namespace {
@@ -71,6 +73,26 @@ TEST(DiagnosticConformance, ReportsFiniteNumbersUnderDeclaredNamesInAFixedOrder)
     }
     EXPECT_EQ(reported, declared);
   }
+}
+
+// Rows of metrics are the same bytes on every processor with fused multiply-add.
+TEST(DiagnosticConformance, NumbersAreTheSameForEveryInstructionSet) {
+  const std::string before = instruction_set();
+  for (const EngineConfig& config : configs()) {
+    SCOPED_TRACE(text_of(config));
+    std::optional<NamedNumbers> expected;
+    for (const std::string& set : instruction_sets()) {
+      choose_instruction_set(set);
+      if (!has_fused_multiply_add()) continue;
+      FusedEngine engine(config);
+      const NamedNumbers numbers = set_of(all_names()).look(engine, batch_of(config), 3, 16);
+      if (expected)
+        EXPECT_EQ(numbers, *expected) << set;
+      else
+        expected = numbers;
+    }
+  }
+  choose_instruction_set(before);
 }
 
 TEST(DiagnosticConformance, TogetherTheySayWhatEachSaysAlone) {

@@ -97,6 +97,7 @@ std::size_t FusedPass::floats(const FusedModel& m) {
 
 HeadRules FusedPass::head_rules(int layer) const {
   return {.row = model_.rule.row,
+          .inverse_root_width = model_.inverse_root_width,
           .multiples = weights_.block(layer).multiples.data(),
           .learned = model_.learned_multiples,
           .mask = {.causal = model_.plan.causal,

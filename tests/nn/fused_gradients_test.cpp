@@ -111,6 +111,16 @@ TEST(FusedGradients, AgreeForEveryRuleScaleAndModel) {
   }
 }
 
+TEST(FusedGradients, AgreeForOtherNumbersThanTheDefaults) {
+  for (const RuleVariant& variant : number_variants()) {
+    for (EngineConfig config : {base_config(), decoder_config()}) {
+      config.rule = variant.rule;
+      config.rule_options = variant.options;
+      expect_same_gradients(config, random_batch(config.shape, 5), 20);
+    }
+  }
+}
+
 TEST(FusedGradients, AgreeUnderMasks) {
   for (const RuleVariant& variant : rule_variants()) {
     for (EngineConfig config : {base_config(), decoder_config()}) {

@@ -117,7 +117,7 @@ BENCHMARK(BM_MultiplyGelu)->Apply(shapes);
 BENCHMARK(BM_WeightGradient)->Apply(shapes);
 
 // samples, tokens, heads, head width
-template <bool kBackward, RowRuleKind kRule>
+template <bool kBackward, class Rule>
 void BM_Attention(benchmark::State& state) {
   const auto at = [&](int i) { return static_cast<std::size_t>(state.range(i)); };
   const AttentionShape shape{at(0), at(1), at(1), at(2), at(3)};
@@ -129,9 +129,7 @@ void BM_Attention(benchmark::State& state) {
   fill(qkv);
   fill(out);
   const std::vector<float> multiples(shape.heads, 1.0F);
-  RowRule row{kRule};
-  row.inverse_root_width = 0.25F;
-  const HeadRules rule{row, multiples.data()};
+  const HeadRules rule{Rule(), 0.25F, multiples.data()};
   const MatrixA q{qkv.data(), stride}, k{qkv.data() + width, stride}, v{qkv.data() + 2 * width, stride};
   attention(shape, rule, q, k, v, logits.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
   for (auto _ : state) {
@@ -150,10 +148,10 @@ void attention_shapes(benchmark::internal::Benchmark* bench) {
   bench->Args({6, 17, 4, 16})->Args({1, 65, 4, 32})->Args({1, 197, 4, 64})->Args({18, 5, 2, 16});
 }
 
-BENCHMARK(BM_Attention<false, RowRuleKind::softmax>)->Apply(attention_shapes);
-BENCHMARK(BM_Attention<true, RowRuleKind::softmax>)->Apply(attention_shapes);
-BENCHMARK(BM_Attention<false, RowRuleKind::norm_softmax>)->Apply(attention_shapes);
-BENCHMARK(BM_Attention<true, RowRuleKind::norm_softmax>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<false, SoftmaxOptions>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<true, SoftmaxOptions>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<false, NormSoftmaxOptions>)->Apply(attention_shapes);
+BENCHMARK(BM_Attention<true, NormSoftmaxOptions>)->Apply(attention_shapes);
 
 template <bool kBackward>
 void BM_LayerNorm(benchmark::State& state) {

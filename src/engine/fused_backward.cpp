@@ -74,24 +74,24 @@ void FusedPass::heads_normalise_backward(int layer, MatrixA from, std::size_t ro
   const FusedModel& m = model_;
   const FusedBlock& w = slots(layer);
   const Slot& gain = keys ? w.k_gain : w.q_gain;
-  const bool factor = m.rule.has_factor && !keys;
+  const bool factor = w.log_factor.exists() && !keys;
   head_norm_backward(*m.rule.head_norm, {rows, m.heads, m.head_width}, from.data, from.stride,
-                     m.rule.has_gain ? weights_.at(gain) : nullptr,
+                     gain.exists() ? weights_.at(gain) : nullptr,
                      factor ? weights_.block(layer).factors.data() : nullptr, g.data, g.stride, gradient + gain.offset,
                      gradient + w.log_factor.offset);
 }
 
 float* FusedPass::multiples_gradient(int layer, float* gradient) {
-  if (!model_.rule.has_strength) return gradient + slots(layer).log_scale.offset;
+  if (!model_.learned_factor) return gradient + slots(layer).log_scale.offset;
   std::memset(d_multiples_.data(), 0, model_.heads * sizeof(float));
   return d_multiples_.data();
 }
 
 void FusedPass::pass_on_multiples_gradient(int layer, float* gradient) {
-  if (!model_.rule.has_strength) return;
+  if (!model_.learned_factor) return;
   const FusedBlock& w = slots(layer);
   for (std::size_t head = 0; head < model_.heads; ++head) {
-    gradient[w.strength.offset + head] += d_multiples_.data()[head] / weights_.at(w.strength)[head];
+    gradient[w.scale_factor.offset + head] += d_multiples_.data()[head] / weights_.at(w.scale_factor)[head];
     if (model_.learned_scale) gradient[w.log_scale.offset + head] += d_multiples_.data()[head];
   }
 }

@@ -137,8 +137,8 @@ void FusedPass::heads_normalise(int layer, MatrixA from, std::size_t rows, bool 
   const FusedModel& m = model_;
   const Slot& gain = keys ? slots(layer).k_gain : slots(layer).q_gain;
   head_norm(*m.rule.head_norm, {rows, m.heads, m.head_width}, from.data, from.stride,
-            m.rule.has_gain ? weights_.at(gain) : nullptr,
-            m.rule.has_factor && !keys ? weights_.block(layer).factors.data() : nullptr, to, to_stride);
+            gain.exists() ? weights_.at(gain) : nullptr,
+            slots(layer).log_factor.exists() && !keys ? weights_.block(layer).factors.data() : nullptr, to, to_stride);
 }
 
 void FusedPass::attention_forward(int layer) {

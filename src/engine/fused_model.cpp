@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/error.h"
+#include "engine/rule_parameters.h"
 
 namespace eureka {
 namespace {
@@ -16,14 +18,29 @@ constexpr std::size_t kRowsAtOnce = 102;
 
 }  // namespace
 
+Slot& FusedBlock::of(RuleParameterRole role) {
+  switch (role) {
+    case RuleParameterRole::query_gain:
+      return q_gain;
+    case RuleParameterRole::key_gain:
+      return k_gain;
+    case RuleParameterRole::log_query_factor:
+      return log_factor;
+    case RuleParameterRole::scale_factor:
+      break;
+  }
+  return scale_factor;
+}
+
 FusedModel::FusedModel(const EngineConfig& config, Extent extent)
     : plan(plan_transformer(transformer_kind(config.model).value(), config.model_options, config.shape)),
       options(plan.options),
       scale(config.scale),
-      rule(make_fused_rule(config.rule, config.rule_options, options.heads, options.head_width())),
+      rule(make_fused_rule(config.rule, config.rule_options)),
       learned_scale(scale.kind == ScaleKind::learned),
-      learned_multiples(learned_scale || rule.has_strength),
-      keeps_logits(extent == Extent::whole || row_gradient_needs_logits(rule.row.kind, learned_multiples)),
+      learned_factor(rule.has(RuleParameterRole::scale_factor)),
+      learned_multiples(learned_scale || learned_factor),
+      keeps_logits(extent == Extent::whole || rule.gradient_needs_logits || learned_multiples),
       cls_only(extent == Extent::needed && plan.has_cls()),
       seed(config.seed) {
   tokens = static_cast<std::size_t>(plan.tokens());
@@ -36,6 +53,7 @@ FusedModel::FusedModel(const EngineConfig& config, Extent extent)
   hidden_stride = row_stride(hidden);
   heads = static_cast<std::size_t>(options.heads);
   head_width = static_cast<std::size_t>(options.head_width());
+  inverse_root_width = static_cast<float>(1 / std::sqrt(static_cast<double>(head_width)));
   qkv_stride = row_stride(3 * padded_width);
   inputs = static_cast<std::size_t>(plan.dimension);
   input_stride = row_stride(inputs);
@@ -45,7 +63,7 @@ FusedModel::FusedModel(const EngineConfig& config, Extent extent)
   // Multiplications per sample: heads * width per token instead of width * width, plus one projection of the cls token.
   absorbed = cls_only && !rule.head_norm && width + tokens * heads < tokens * width;
 
-  specs = transformer_parameters(plan, scale, rule.parameters);
+  specs = transformer_parameters(plan, scale, rule_parameters(rule.parameters, options.heads, options.head_width()));
   std::map<std::string, Slot> by_name;
   for (const ParameterSpec& spec : specs) {
     Slot slot;
@@ -90,10 +108,7 @@ FusedModel::FusedModel(const EngineConfig& config, Extent extent)
     block.fc2 = find(name + "mlp.fc2.weight");
     block.fc2_bias = find(name + "mlp.fc2.bias");
     block.log_scale = find(attn + "log_scale");
-    block.q_gain = find(attn + "q_norm.weight");
-    block.k_gain = find(attn + "k_norm.weight");
-    block.log_factor = find(attn + "l2_log_scale");
-    block.strength = find(attn + "strength");
+    for (const RuleParameter& parameter : rule.parameters) block.of(parameter.role) = find(attn + parameter.name);
     block.attention_dropout = fmt::format("dropout attention {}", layer);
     block.mlp_dropout = fmt::format("dropout mlp {}", layer);
     block.attention_path = fmt::format("drop-path attention {}", layer);

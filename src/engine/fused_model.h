@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "engine/fused_rules.h"
 #include "engine/transformer_layout.h"
 #include "kernels/buffer.h"
+#include "kernels/fused_rules.h"
 
 namespace eureka {
 
@@ -20,9 +20,12 @@ struct FusedBlock {
   Slot norm1_gain, norm1_bias, norm2_gain, norm2_bias;
   Slot q, k, v, q_bias, k_bias, v_bias;
   Slot proj, proj_bias, fc1, fc1_bias, fc2, fc2_bias;
-  Slot log_scale, q_gain, k_gain, log_factor, strength;
+  Slot log_scale;
+  Slot q_gain, k_gain, log_factor, scale_factor;                         // of the rule, by their roles
   std::string attention_dropout, mlp_dropout, attention_path, mlp_path;  // names of random streams
   double path_rate = 0;
+
+  Slot& of(RuleParameterRole role);
 };
 
 struct SampleRange {
@@ -41,10 +44,12 @@ struct FusedModel {
   ScaleOptions scale;
   FusedRule rule;
   bool learned_scale;
-  bool learned_multiples;  // somebody wants the gradient by the factors on the logits: a learned scale, a strength
-  bool keeps_logits;       // the way back needs them beside the weights
-  bool cls_only;           // the last block computes the cls row alone
-  bool absorbed;           // and forms no keys and values
+  bool learned_factor;  // on the scale of each head: a parameter of the rule
+  bool
+      learned_multiples;  // somebody wants the gradient by the factors on the logits: a learned scale, a learned factor
+  bool keeps_logits;      // the way back needs them beside the weights
+  bool cls_only;          // the last block computes the cls row alone
+  bool absorbed;          // and forms no keys and values
   std::uint64_t seed;
 
   std::size_t tokens;   // with the cls token
@@ -53,6 +58,7 @@ struct FusedModel {
   std::size_t width, padded_width, stride;
   std::size_t hidden, hidden_stride;
   std::size_t heads, head_width;
+  float inverse_root_width;  // 1 / sqrt(head width)
   std::size_t qkv_stride;
   std::size_t inputs, input_stride;
   std::size_t classes, class_stride;

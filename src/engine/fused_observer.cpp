@@ -88,7 +88,7 @@ void FusedObserver::attention(int layer, const Attention& seen) {
   put(view, Point::logits, rows_of_keys(seen.logits), rows_of_keys(d_logits_.data()));
   put(view, Point::weights, rows_of_keys(seen.weights), rows_of_keys(d_weights_.data()));
   for (std::size_t head = 0; head < scale_.size(); ++head)
-    scale_[head] = seen.multiples[head] * model_.rule.row.inverse_root_width;
+    scale_[head] = seen.multiples[head] * model_.inverse_root_width;
   view.mask = mask_;
   view.scale = scale_;
   sink_->see(view);

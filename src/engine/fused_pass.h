@@ -47,6 +47,15 @@ class FusedPass {
     Buffer attention_noise, mlp_noise;
   };
 
+  // A buffer and its size: one list serves both who makes them and who only counts.
+  template <class Owner>
+  struct Memory {
+    Buffer Owner::*buffer;
+    std::size_t floats;
+  };
+  static std::vector<Memory<Block>> memory_of_block(const FusedModel& model, int layer);
+  static std::vector<Memory<FusedPass>> memory(const FusedModel& model);
+
   const FusedBlock& slots(int layer) const { return model_.blocks[static_cast<std::size_t>(layer)]; }
   Block& block(int layer) { return blocks_[static_cast<std::size_t>(layer)]; }
   HeadRules head_rules(int layer) const;

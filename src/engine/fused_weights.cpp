@@ -95,7 +95,7 @@ void FusedWeights::pack_block(int layer, double multiple) {
   for (std::size_t head = 0; head < m.heads; ++head) {
     packed.scales[head] = m.learned_scale ? exact::exp(at(slots.log_scale)[head]) : static_cast<float>(multiple);
     packed.multiples[head] =
-        packed.scales[head] * (slots.strength.exists() ? at(slots.strength)[head] : m.rule.strength);
+        packed.scales[head] * (slots.scale_factor.exists() ? at(slots.scale_factor)[head] : m.rule.scale_factor);
     packed.factors[head] = slots.log_factor.exists() ? exact::exp(at(slots.log_factor)[head]) : 1.0F;
   }
 }

@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "kernels/attention.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.
-#include "kernels/attention_blocks-inl.h"
+#include "kernels/attention_rules-inl.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/transpose-inl.h"
 
@@ -37,6 +37,7 @@ HWY_INLINE AttentionRow row_of(const HeadRules& rule, std::size_t sample, std::s
                                std::size_t keys, const float* logits, float* weights) {
   const AttentionMask& mask = rule.mask;
   return {.multiple = rule.multiples[head],
+          .inverse_root_width = rule.inverse_root_width,
           .logits = logits,
           .weights = weights,
           .keys = mask.causal ? query + 1 : keys,
@@ -68,7 +69,8 @@ struct Units {
     return {x.data + sample(unit) * per_sample * x.stride + head(unit) * shape.head_width, x.stride, shape.head_width};
   }
   RowBlock block(std::size_t unit, const float* logits, float* weights) const {
-    return {logits + row(unit), weights + row(unit), shape.weight_stride(), shape.keys, rule.multiples[head(unit)]};
+    return {logits + row(unit), weights + row(unit),        shape.weight_stride(),
+            shape.keys,         rule.multiples[head(unit)], rule.inverse_root_width};
   }
 
   const AttentionShape& shape;
@@ -77,15 +79,15 @@ struct Units {
   bool side_by_side;
 };
 
-template <class Rule>
-HWY_INLINE void weights_of(const Units& units, std::size_t first, std::size_t last, const float* logits,
-                           float* weights) {
+template <class Kernel, class Options>
+HWY_INLINE void weights_of(const Options& options, const Units& units, std::size_t first, std::size_t last,
+                           const float* logits, float* weights) {
   const HeadRules& rule = units.rule;
-  if constexpr (has_block<Rule>) {
+  if constexpr (has_block<Kernel>) {
     if (units.side_by_side) {
       const RowBlock block = units.block(first, logits, weights);
       for_blocks_of_rows((last - first) * units.shape.queries, [&](std::size_t row, auto count) HWY_ATTR {
-        BlockOf<Rule>::template weights<decltype(count)::value>(rule.row, block.from(row));
+        Kernel::Block::template weights<decltype(count)::value>(options, block.from(row));
       });
       return;
     }
@@ -95,23 +97,23 @@ HWY_INLINE void weights_of(const Units& units, std::size_t first, std::size_t la
       const std::size_t at = units.row(unit) + i * units.shape.weight_stride();
       const AttentionRow row =
           row_of(rule, units.sample(unit), units.head(unit), i, units.shape.keys, logits + at, weights + at);
-      Rule::weights(rule.row, row);
+      Kernel::weights(options, row);
       clear_behind(row, units.shape.keys, row.weights);
     }
 }
 
 // Turns gradients by weights into gradients by logits; g belongs to the rows from unit `first` on.
-template <class Rule>
-HWY_INLINE void gradient_of(const Units& units, std::size_t first, std::size_t last, const float* logits,
-                            float* weights, float* g, float* d_log_multiples) {
+template <class Kernel, class Options>
+HWY_INLINE void gradient_of(const Options& options, const Units& units, std::size_t first, std::size_t last,
+                            const float* logits, float* weights, float* g, float* d_log_multiples) {
   const HeadRules& rule = units.rule;
   const std::size_t stride = units.shape.weight_stride();
-  if constexpr (has_block<Rule>) {
+  if constexpr (has_block<Kernel>) {
     // NormSoftmax of two keys has a form of its own, without cancellation.
     if (units.side_by_side && !rule.learned && units.shape.keys > 2) {
       const RowBlock block = units.block(first, logits, weights);
       for_blocks_of_rows((last - first) * units.shape.queries, [&](std::size_t row, auto count) HWY_ATTR {
-        BlockOf<Rule>::template gradient<decltype(count)::value>(rule.row, block.from(row), g + row * stride);
+        Kernel::Block::template gradient<decltype(count)::value>(options, block.from(row), g + row * stride);
       });
       return;
     }
@@ -122,7 +124,7 @@ HWY_INLINE void gradient_of(const Units& units, std::size_t first, std::size_t l
       const std::size_t at = units.row(unit) + i * stride;
       const AttentionRow row =
           row_of(rule, units.sample(unit), units.head(unit), i, units.shape.keys, logits + at, weights + at);
-      by_multiple += Rule::gradient(rule.row, row, g, rule.learned);
+      by_multiple += Kernel::gradient(options, row, g, rule.learned);
       clear_behind(row, units.shape.keys, g);
     }
     if (rule.learned) d_log_multiples[units.head(unit)] += by_multiple;
@@ -133,13 +135,13 @@ void forward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Matr
              float* weights, MatrixC out, float* scratch) {
   const std::size_t width = shape.head_width, stride = shape.weight_stride();
   const Units units(shape, rule);
-  with_rule(rule.row.kind, [&](auto chosen) HWY_ATTR {
+  with_rule(rule.row, [&](auto kernel, const auto& options) HWY_ATTR {
     for (std::size_t first = 0; first < units.count; first += units.at_once) {
       const std::size_t last = HWY_MIN(units.count, first + units.at_once);
       for (std::size_t unit = first; unit < last; ++unit)
         query_key_products(shape.queries, shape.keys, width, units.part(q, shape.queries, unit),
                            units.part(k, shape.keys, unit), logits + units.row(unit), stride, scratch);
-      weights_of<decltype(chosen)>(units, first, last, logits, weights);
+      weights_of<decltype(kernel)>(options, units, first, last, logits, weights);
       for (std::size_t unit = first; unit < last; ++unit)
         product<Left::rows>({shape.queries, width, shape.keys}, {weights + units.row(unit), stride},
                             plain(units.part(v, shape.keys, unit)), units.store(out, shape.queries, unit));
@@ -156,7 +158,7 @@ void backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Mat
   const auto tap = [&](float* to, std::size_t first, std::size_t last) {
     if (to != nullptr) std::memcpy(to + units.row(first), d_logits, (last - first) * unit_floats * sizeof(float));
   };
-  with_rule(rule.row.kind, [&](auto chosen) HWY_ATTR {
+  with_rule(rule.row, [&](auto kernel, const auto& options) HWY_ATTR {
     for (std::size_t first = 0; first < units.count; first += units.at_once) {
       const std::size_t last = HWY_MIN(units.count, first + units.at_once);
       for (std::size_t unit = first; unit < last; ++unit) {
@@ -168,7 +170,8 @@ void backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Mat
       }
       tap(taps.d_weights, first, last);
       // Read only: the way back changes no weight.
-      gradient_of<decltype(chosen)>(units, first, last, logits, const_cast<float*>(weights), d_logits, d_log_multiples);
+      gradient_of<decltype(kernel)>(options, units, first, last, logits, const_cast<float*>(weights), d_logits,
+                                    d_log_multiples);
       tap(taps.d_logits, first, last);
       for (std::size_t unit = first; unit < last; ++unit) {
         const MatrixA g{d_logits + (unit - first) * unit_floats, stride};
@@ -184,7 +187,7 @@ void backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Mat
 void absorbed_forward(const AbsorbedShape& shape, const HeadRules& rule, MatrixA u, MatrixA tokens,
                       const float* logit_offsets, float* logits, float* weights, MatrixC z) {
   const std::size_t stride = shape.weight_stride();
-  with_rule(rule.row.kind, [&](auto chosen) HWY_ATTR {
+  with_rule(rule.row, [&](auto kernel, const auto& options) HWY_ATTR {
     for (std::size_t sample = 0; sample < shape.samples; ++sample) {
       const std::size_t first = sample * shape.heads;
       const MatrixA own = part(tokens, sample * shape.keys, 0);
@@ -192,8 +195,8 @@ void absorbed_forward(const AbsorbedShape& shape, const HeadRules& rule, MatrixA
       for (std::size_t head = first; head < first + shape.heads; ++head) {
         if (logit_offsets != nullptr)
           for (std::size_t key = 0; key < shape.keys; ++key) logits[head * stride + key] += logit_offsets[head];
-        decltype(chosen)::weights(rule.row, row_of(rule, sample, head - first, 0, shape.keys, logits + head * stride,
-                                                   weights + head * stride));
+        decltype(kernel)::weights(options, row_of(rule, sample, head - first, 0, shape.keys, logits + head * stride,
+                                                  weights + head * stride));
       }
       product<Left::rows>({shape.heads, shape.width, shape.keys}, {weights + first * stride, stride},
                           MatrixB::plain(own.data, own.stride), Store{z.data + first * z.stride, z.stride});
@@ -205,7 +208,7 @@ void absorbed_backward(const AbsorbedShape& shape, const HeadRules& rule, Matrix
                        const float* logits, const float* weights, MatrixA dz, const float* weight_offsets, MatrixC du,
                        MatrixC d_tokens, float* d_logit_sums, float* d_log_multiples, float* d_logits) {
   const std::size_t stride = shape.weight_stride();
-  with_rule(rule.row.kind, [&](auto chosen) HWY_ATTR {
+  with_rule(rule.row, [&](auto kernel, const auto& options) HWY_ATTR {
     for (std::size_t sample = 0; sample < shape.samples; ++sample) {
       const std::size_t first = sample * shape.heads;
       const MatrixA own = part(tokens, sample * shape.keys, 0);
@@ -218,7 +221,7 @@ void absorbed_backward(const AbsorbedShape& shape, const HeadRules& rule, Matrix
           for (std::size_t key = 0; key < shape.keys; ++key) g[key] += weight_offsets[head];
         const AttentionRow row =
             row_of(rule, sample, i, 0, shape.keys, logits + head * stride, const_cast<float*>(weights) + head * stride);
-        const float by_multiple = decltype(chosen)::gradient(rule.row, row, g, rule.learned);
+        const float by_multiple = decltype(kernel)::gradient(options, row, g, rule.learned);
         if (rule.learned) d_log_multiples[i] += by_multiple;
         if (d_logit_sums != nullptr) {
           d_logit_sums[head] = 0;

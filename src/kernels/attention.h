@@ -34,8 +34,9 @@ struct AttentionMask {
 
 struct HeadRules {
   RowRule row;
-  const float* multiples;  // of 1/sqrt(head width), one per head
-  bool learned = false;    // somebody wants the gradient by the multiples
+  float inverse_root_width;  // 1 / sqrt(head width)
+  const float* multiples;    // of it, one per head
+  bool learned = false;      // somebody wants the gradient by the multiples
   AttentionMask mask = {};
 };
 

@@ -8,20 +8,20 @@
 #define HWY_TARGET_INCLUDE "kernels/attention_rows.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.
-#include "kernels/attention_rows-inl.h"
+#include "kernels/attention_rules-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
 namespace {
 
 void weights_now(const RowRule& rule, const AttentionRow& row) {
-  with_rule(rule.kind, [&](auto chosen) HWY_ATTR { decltype(chosen)::weights(rule, row); });
+  with_rule(rule, [&](auto kernel, const auto& options) HWY_ATTR { decltype(kernel)::weights(options, row); });
 }
 
 float gradient_now(const RowRule& rule, const AttentionRow& row, float* gradient) {
   float by_multiple = 0;
-  with_rule(rule.kind, [&](auto chosen) HWY_ATTR {
-    by_multiple = decltype(chosen)::gradient(rule, row, gradient, row.logits != nullptr);
+  with_rule(rule, [&](auto kernel, const auto& options) HWY_ATTR {
+    by_multiple = decltype(kernel)::gradient(options, row, gradient, row.logits != nullptr);
   });
   return by_multiple;
 }

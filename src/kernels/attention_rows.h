@@ -1,5 +1,5 @@
 // Attention rules on one row: the logits q.k of one query become weights on its keys, and a gradient by the weights
-// becomes a gradient by the logits. A rule is one pair of functions in attention_rows-inl.h.
+// becomes a gradient by the logits. A rule is one file in rules/: its options and a pair of functions on a row.
 //
 // Ensures: a hidden key gets weight 0 and gradient 0; statistics count visible keys only; a row that sees nothing has
 // weights 0; rows with one visible key or equal logits have finite weights and gradients.
@@ -7,38 +7,28 @@
 
 #include <cstddef>
 
+#include "kernels/rule_list.h"
+
 namespace eureka {
-
-enum class RowRuleKind { softmax, norm_softmax, sigmoid, linear, softmax_one, scalable_softmax, entmax15 };
-
-struct RowRule {
-  RowRuleKind kind = RowRuleKind::softmax;
-  float inverse_root_width = 1;  // 1 / sqrt(head width)
-  float epsilon = 1e-6F;         // norm_softmax: added to the variance
-  bool by_variance = false;      // norm_softmax: divide by the variance, not by its root
-  bool log_keys_bias = true;     // sigmoid: minus the logarithm of the number of visible keys
-  bool mean = true;              // linear: divided by the number of visible keys
-};
 
 struct AttentionRow {
   float multiple = 1;              // of 1/sqrt(head width)
+  float inverse_root_width = 1;    // 1 / sqrt(head width)
   const float* logits = nullptr;   // unscaled; may be the weights' own memory in row_weights()
   float* weights = nullptr;        // rows have room up to the next multiple of 16
   std::size_t keys = 0;            // in the row
   const float* visible = nullptr;  // 1 or 0 per key, with the same room; nullptr: all
+
+  float scale() const { return multiple * inverse_root_width; }
 };
 
 void row_weights(const RowRule& rule, const AttentionRow& row);
 
 // Turns d loss / d weights into d loss / d logits, in place. Returns d loss / d ln(multiple), for a learned scale.
-// `logits` must still hold the logits where row_gradient_needs_logits().
+// `logits` must still hold the logits where that is wanted or the rule's gradient needs them; else nullptr.
 float row_gradient(const RowRule& rule, const AttentionRow& row, float* gradient);
 
 // ln(count) of a whole number, the same bits on every machine; looked up where it is small.
 float log_of_count(float count);
-
-constexpr bool row_gradient_needs_logits(RowRuleKind kind, bool learned_scale) {
-  return learned_scale || kind == RowRuleKind::norm_softmax;
-}
 
 }  // namespace eureka

@@ -48,12 +48,6 @@ EngineConfig config_for(const std::string& model, std::int64_t tokens, LossKind 
   return config;
 }
 
-std::string name_of(const RuleVariant& variant) {
-  std::string name = variant.rule;
-  for (const auto& [option, value] : variant.options) name += " " + option + "=" + to_toml(value);
-  return name;
-}
-
 void check_rules_models_losses_and_tokens(DigestFile& file) {
   for (const char* model : {"transformer", "vit", "decoder"})
     for (const LossKind loss : {LossKind::cross_entropy, LossKind::squared})

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "engine/engine.h"
+#include "support/rule_variants.h"
 
 namespace eureka {
 
@@ -75,31 +76,6 @@ inline Batch with_other_unasked(Batch batch) {
       batch.targets[i * batch.targets.size() / answers + k] = std::numeric_limits<float>::quiet_NaN();
   }
   return batch;
-}
-
-struct RuleVariant {
-  const char* rule;
-  OptionValues options;
-};
-
-inline const std::vector<RuleVariant>& rule_variants() {
-  static const std::vector<RuleVariant> all = {{"softmax", {}},
-                                               {"norm_softmax", {}},
-                                               {"norm_softmax", {{"deviation", std::string("variance")}}},
-                                               {"qk_norm", {}},
-                                               {"qk_norm", {{"norm", std::string("rms")}}},
-                                               {"qk_norm", {{"norm", std::string("l2")}}},
-                                               {"qk_norm", {{"norm", std::string("l2")}, {"learnable", false}}},
-                                               {"qk_norm", {{"learnable", false}}},
-                                               {"sigmoid", {}},
-                                               {"sigmoid", {{"bias", std::string("none")}}},
-                                               {"linear", {}},
-                                               {"linear", {{"mean", false}}},
-                                               {"softmax_one", {}},
-                                               {"scalable_softmax", {}},
-                                               {"scalable_softmax", {{"learnable", false}}},
-                                               {"entmax15", {}}};
-  return all;
 }
 
 inline std::string text_of(const EngineConfig& config) {

@@ -7,35 +7,28 @@
 namespace eureka {
 namespace {
 
-constexpr RowRuleKind kRules[] = {RowRuleKind::softmax, RowRuleKind::norm_softmax, RowRuleKind::sigmoid,
-                                  RowRuleKind::linear,  RowRuleKind::softmax_one,  RowRuleKind::scalable_softmax,
-                                  RowRuleKind::entmax15};
 enum class Mask { none, causal, keys, both };
 
-// One row of the plain version: logits to weights, and a gradient by weights back to one by logits and ln(multiple).
-struct PlainRow {
-  PlainRow(const RowRule& rule, double multiple, const Vector& logits, const Vector& visible, const Vector& d_weights)
-      : weights(plain_weights(rule, multiple, logits, visible)) {
-    d_logits = slopes([&](const Vector& at) { return plain_weights(rule, multiple, at, visible); }, logits, d_weights);
-    const auto by_log = [&](const Vector& at) {
-      return plain_weights(rule, multiple * std::exp(at[0]), logits, visible);
+constexpr float kInverseRootWidth = 0.4F;
+
+// One row in double: logits to weights, and a gradient by weights back to one by logits and ln(multiple).
+struct ExactRow {
+  ExactRow(const RowRule& rule, double multiple, const Vector& logits, const Vector& visible, const Vector& d_weights) {
+    const auto at = [&](double times, const Vector& z) {
+      return plain_weights(rule, {multiple * times, static_cast<double>(kInverseRootWidth), z, visible});
     };
-    by_multiple = slopes(by_log, {0.0}, d_weights)[0];
+    const double step = step_for(rule).step;
+    weights = at(1, logits);
+    d_logits = slopes([&](const Vector& z) { return at(1, z); }, logits, d_weights, step);
+    by_multiple = slopes([&](const Vector& log) { return at(std::exp(log[0]), logits); }, {0.0}, d_weights, step)[0];
   }
   Vector weights, d_logits;
   double by_multiple;
 };
 
-RowRule rule_of(RowRuleKind kind) {
-  RowRule rule;
-  rule.kind = kind;
-  rule.inverse_root_width = 0.4F;
-  return rule;
-}
-
 // Inputs of one attention, its results by the kernels, and the same in double.
 struct Case {
-  Case(AttentionShape s, RowRuleKind kind, Mask mask, bool learned)
+  Case(AttentionShape s, const RowRule& row, Mask mask, bool learned)
       : shape(s),
         width(s.heads * s.head_width),
         q(s.samples * s.queries, width, "q"),
@@ -43,7 +36,7 @@ struct Case {
         v(s.samples * s.keys, width, "v"),
         d_out(s.samples * s.queries, width, "d_out"),
         visible(s.samples, s.keys),
-        rule{rule_of(kind), nullptr, learned, {}} {
+        rule{row, kInverseRootWidth, nullptr, learned, {}} {
     for (std::size_t head = 0; head < s.heads; ++head)
       multiples.push_back(learned ? 0.7F + 0.3F * static_cast<float>(head) : 1.1F);
     rule.multiples = multiples.data();
@@ -90,6 +83,7 @@ void check(Case& c) {
   std::vector<Vector> zeros(s.samples * std::max(s.queries, s.keys), Vector(c.width, 0.0));
   std::vector<Vector> e_out = zeros, e_dq = zeros, e_dk = zeros, e_dv = zeros;
   Vector e_log(s.heads, 0.0);
+  const double slack = step_for(c.rule.row).slack;
   for (std::size_t row = 0; row < rows; ++row) {
     const std::size_t query = row % s.queries, head = row / s.queries % s.heads, sample = row / s.queries / s.heads;
     const std::size_t column = head * s.head_width, q_row = sample * s.queries + query;
@@ -100,13 +94,13 @@ void check(Case& c) {
       seen.push_back(c.sees(sample, query, key) ? 1 : 0);
       by_weight.push_back(dot(c.d_out, q_row, c.v, k_row, column, s.head_width));
     }
-    const PlainRow plain(c.rule.row, static_cast<double>(c.multiples[head]), z, seen, by_weight);
+    const ExactRow plain(c.rule.row, static_cast<double>(c.multiples[head]), z, seen, by_weight);
     e_log[head] += plain.by_multiple;
     for (std::size_t key = 0; key < s.keys; ++key) {
       const std::size_t k_row = sample * s.keys + key;
       ASSERT_NEAR(weights.data()[row * stride + key], plain.weights[key], 3e-6) << "row " << row << " key " << key;
       ASSERT_NEAR(tap_weights.data()[row * stride + key], by_weight[key], 1e-4);
-      ASSERT_NEAR(tap_logits.data()[row * stride + key], plain.d_logits[key], 1e-4);
+      ASSERT_NEAR(tap_logits.data()[row * stride + key], plain.d_logits[key], 1e-4 * slack);
       for (std::size_t i = column; i < column + s.head_width; ++i) {
         e_out[q_row][i] += plain.weights[key] * c.v(k_row, i);
         e_dv[k_row][i] += plain.weights[key] * c.d_out(q_row, i);
@@ -121,10 +115,11 @@ void check(Case& c) {
   };
   expect(out, e_out, 5e-6);
   expect(dv, e_dv, 5e-6);
-  expect(dq, e_dq, 3e-5);
-  expect(dk, e_dk, 3e-5);
+  // NormSoftmax by the variance of two close logits magnifies their rounding.
+  expect(dq, e_dq, 1e-4 * slack);
+  expect(dk, e_dk, 1e-4 * slack);
   for (std::size_t head = 0; c.rule.learned && head < s.heads; ++head)
-    ASSERT_NEAR(d_log(0, head), e_log[head], 2e-4 * std::max(1.0, std::abs(e_log[head])));
+    ASSERT_NEAR(d_log(0, head), e_log[head], 2e-4 * slack * std::max(1.0, std::abs(e_log[head])));
 }
 
 TEST(Attention, MatchesPlainLoopsThereAndBack) {
@@ -134,15 +129,15 @@ TEST(Attention, MatchesPlainLoopsThereAndBack) {
                                               {2, 2, 2, 2, 6},    {1, 41, 41, 2, 8}, {4, 1, 7, 3, 4}};
   for_every_instruction_set([&] {
     for (const AttentionShape& shape : shapes)
-      for (const RowRuleKind kind : kRules)
+      for (const RuleVariant& variant : row_variants())
         for (const Mask mask : {Mask::none, Mask::causal, Mask::keys, Mask::both})
           for (const bool learned : {false, true}) {
             const bool causal = mask == Mask::causal || mask == Mask::both;
             if (causal && shape.queries != shape.keys) continue;
             SCOPED_TRACE(testing::Message()
-                         << "queries " << shape.queries << " heads " << shape.heads << " rule "
-                         << static_cast<int>(kind) << " mask " << static_cast<int>(mask) << " learned " << learned);
-            Case one(shape, kind, mask, learned);
+                         << "queries " << shape.queries << " heads " << shape.heads << " rule " << name_of(variant)
+                         << " mask " << static_cast<int>(mask) << " learned " << learned);
+            Case one(shape, row_rule(variant), mask, learned);
             check(one);
             if (HasFatalFailure()) return;
           }
@@ -150,7 +145,7 @@ TEST(Attention, MatchesPlainLoopsThereAndBack) {
 }
 
 TEST(Attention, LogitsMayShareTheMemoryOfTheWeights) {
-  Case c({3, 17, 17, 4, 16}, RowRuleKind::softmax, Mask::none, false);
+  Case c({3, 17, 17, 4, 16}, SoftmaxOptions(), Mask::none, false);
   Buffer logits(c.shape.weight_floats()), apart(c.shape.weight_floats()), shared(c.shape.weight_floats());
   Buffer scratch(c.shape.scratch_floats());
   Matrix out(51, 64);
@@ -163,8 +158,8 @@ TEST(Attention, LogitsMayShareTheMemoryOfTheWeights) {
 
 // The result of a sample may depend on nothing but the sample: batches are split in many ways.
 TEST(Attention, ASampleDoesNotDependOnItsNeighbours) {
-  for (const RowRuleKind kind : kRules) {
-    Case all({7, 5, 5, 2, 8}, kind, Mask::none, false);
+  for (const RuleVariant& variant : row_variants()) {
+    Case all({7, 5, 5, 2, 8}, row_rule(variant), Mask::none, false);
     AttentionShape one = all.shape;
     one.samples = 1;
     Buffer logits(all.shape.weight_floats()), weights(all.shape.weight_floats()), scratch(all.shape.scratch_floats());
@@ -185,16 +180,17 @@ TEST(AbsorbedAttention, MatchesPlainLoopsThereAndBack) {
   const std::vector<AbsorbedShape> shapes = {{1, 1, 1, 1}, {3, 5, 2, 7}, {2, 17, 4, 64}, {2, 33, 3, 20}};
   for_every_instruction_set([&] {
     for (const AbsorbedShape& s : shapes)
-      for (const RowRuleKind kind : kRules)
+      for (const RuleVariant& variant : row_variants())
         for (const bool biased : {false, true}) {
-          SCOPED_TRACE(testing::Message() << "keys " << s.keys << " rule " << static_cast<int>(kind));
+          SCOPED_TRACE(testing::Message() << "keys " << s.keys << " rule " << name_of(variant));
           const std::size_t rows = s.samples * s.heads, stride = s.weight_stride();
           Matrix u(rows, s.width, "u"), tokens(s.samples * s.keys, s.width, "tokens"), dz(rows, s.width, "dz");
           Matrix offsets(1, rows, "offsets"), d_offsets(1, rows, "d_offsets"), z(rows, s.width), du(rows, s.width);
           Matrix d_tokens(s.samples * s.keys, s.width), sums(1, rows), d_log(1, s.heads);
           Matrix logits(rows, stride), weights(rows, stride), scratch(s.heads, stride);
           const std::vector<float> multiples(s.heads, 0.3F);
-          const HeadRules rule{rule_of(kind), multiples.data(), true, {}};
+          const HeadRules rule{row_rule(variant), kInverseRootWidth, multiples.data(), true, {}};
+          const double slack = step_for(rule.row).slack;
           absorbed_attention(s, rule, {u.data(), u.stride}, {tokens.data(), tokens.stride},
                              biased ? offsets.data() : nullptr, logits.data(), weights.data(), {z.data(), z.stride});
           absorbed_attention_backward(s, rule, {u.data(), u.stride}, {tokens.data(), tokens.stride}, logits.data(),
@@ -211,7 +207,7 @@ TEST(AbsorbedAttention, MatchesPlainLoopsThereAndBack) {
               logit.push_back(dot(u, row, tokens, first + key, 0, s.width) + (biased ? offsets(0, row) : 0));
               by_weight.push_back(dot(dz, row, tokens, first + key, 0, s.width) + (biased ? d_offsets(0, row) : 0));
             }
-            const PlainRow plain(rule.row, static_cast<double>(0.3F), logit, Vector(s.keys, 1.0), by_weight);
+            const ExactRow plain(rule.row, static_cast<double>(0.3F), logit, Vector(s.keys, 1.0), by_weight);
             e_log[row % s.heads] += plain.by_multiple;
             for (std::size_t key = 0; key < s.keys; ++key) {
               e_sums[row] += plain.d_logits[key];
@@ -225,12 +221,12 @@ TEST(AbsorbedAttention, MatchesPlainLoopsThereAndBack) {
           expect_matrix(
               z, [&](auto i, auto j) { return e_z[i][j]; }, 1e-5);
           expect_matrix(
-              du, [&](auto i, auto j) { return e_du[i][j]; }, 5e-5);
+              du, [&](auto i, auto j) { return e_du[i][j]; }, 5e-5 * slack);
           expect_matrix(
-              d_tokens, [&](auto i, auto j) { return e_tokens[i][j]; }, 5e-5);
-          for (std::size_t row = 0; row < rows; ++row) ASSERT_NEAR(sums(0, row), e_sums[row], 1e-4);
+              d_tokens, [&](auto i, auto j) { return e_tokens[i][j]; }, 5e-5 * slack);
+          for (std::size_t row = 0; row < rows; ++row) ASSERT_NEAR(sums(0, row), e_sums[row], 1e-4 * slack);
           for (std::size_t head = 0; head < s.heads; ++head)
-            ASSERT_NEAR(d_log(0, head), e_log[head], 2e-4 * std::max(1.0, std::abs(e_log[head])));
+            ASSERT_NEAR(d_log(0, head), e_log[head], 2e-4 * slack * std::max(1.0, std::abs(e_log[head])));
         }
   });
 }

@@ -12,23 +12,14 @@ namespace eureka {
 namespace {
 
 TEST(AttentionRows, MatchPlainLoopsWithAndWithoutMask) {
-  std::vector<RowRule> rules;
-  for (const RowRuleKind kind :
-       {RowRuleKind::softmax, RowRuleKind::norm_softmax, RowRuleKind::sigmoid, RowRuleKind::linear,
-        RowRuleKind::softmax_one, RowRuleKind::scalable_softmax, RowRuleKind::entmax15})
-    for (const bool flag : {true, false}) {
-      RowRule rule;
-      rule.kind = kind;
-      rule.inverse_root_width = 0.3F;
-      rule.by_variance = rule.log_keys_bias = rule.mean = flag;
-      rules.push_back(rule);
-    }
   for_every_instruction_set([&] {
-    for (const RowRule& rule : rules)
+    for (const RuleVariant& variant : row_variants())
       for (const std::size_t keys : {1, 2, 5, 8, 17, 33, 100})
         for (const int hidden : {0, 3, 1}) {  // none, every third, all
-          SCOPED_TRACE(testing::Message()
-                       << "rule " << static_cast<int>(rule.kind) << " keys " << keys << " hidden " << hidden);
+          SCOPED_TRACE(testing::Message() << name_of(variant) << " keys " << keys << " hidden " << hidden);
+          const RowRule rule = row_rule(variant);
+          const DifferenceStep difference = step_for(rule);
+          const auto inverse_root_width = static_cast<double>(0.3F);
           Matrix logits(1, keys, "logits"), weights(1, keys), gradient(1, keys, "gradient"), visible(1, keys);
           Vector x(keys), seen(keys), weight(keys);
           for (std::size_t i = 0; i < keys; ++i) {
@@ -37,30 +28,40 @@ TEST(AttentionRows, MatchPlainLoopsWithAndWithoutMask) {
             x[i] = logits(0, i);
             weight[i] = gradient(0, i);
           }
-          AttentionRow row{1.5F, logits.data(), weights.data(), keys, hidden == 0 ? nullptr : visible.data()};
+          AttentionRow row{1.5F, 0.3F, logits.data(), weights.data(), keys, hidden == 0 ? nullptr : visible.data()};
           row_weights(rule, row);
-          const auto f = [&](const Vector& at) { return plain_weights(rule, 1.5, at, seen); };
+          const auto f = [&](const Vector& at) { return plain_weights(rule, {1.5, inverse_root_width, at, seen}); };
           const Vector expected = f(x);
           expect_matrix(
               weights, [&](auto, auto j) { return expected[j]; }, 2e-6);
+          for (std::size_t i = 0; i < keys; ++i)
+            if (seen[i] == 0) {
+              ASSERT_EQ(weights(0, i), 0);
+            }
           const float by_multiple = row_gradient(rule, row, gradient.data());
-          const Vector slope = slopes(f, x, weight);
-          for (std::size_t i = 0; i < keys; ++i) ASSERT_NEAR(gradient(0, i), slope[i], 2e-5) << keys << " " << hidden;
-          const auto g = [&](const Vector& at) { return plain_weights(rule, 1.5 * std::exp(at[0]), x, seen); };
-          ASSERT_NEAR(by_multiple, slopes(g, {0.0}, weight)[0], 3e-5 * std::sqrt(static_cast<double>(keys)));
+          const Vector slope = slopes(f, x, weight, difference.step);
+          for (std::size_t i = 0; i < keys; ++i)
+            ASSERT_NEAR(gradient(0, i), slope[i], 2e-5 * difference.slack) << keys << " " << hidden;
+          const auto g = [&](const Vector& at) {
+            return plain_weights(rule, {1.5 * std::exp(at[0]), inverse_root_width, x, seen});
+          };
+          ASSERT_NEAR(by_multiple, slopes(g, {0.0}, weight, difference.step)[0],
+                      3e-5 * difference.slack * std::sqrt(static_cast<double>(keys)));
         }
   });
 }
 
 TEST(AttentionRows, StayFiniteForEqualLogits) {
-  for (const bool by_variance : {true, false}) {
-    RowRule rule{.kind = RowRuleKind::norm_softmax, .by_variance = by_variance};
+  for (const RuleVariant& variant : row_variants()) {
+    SCOPED_TRACE(name_of(variant));
+    const RowRule rule = row_rule(variant);
     Matrix logits(1, 9), weights(1, 9), gradient(1, 9, "gradient");
-    AttentionRow row{1, logits.data(), weights.data(), 9, nullptr};
+    AttentionRow row{1, 1, logits.data(), weights.data(), 9, nullptr};
     row_weights(rule, row);
     row_gradient(rule, row, gradient.data());
+    const Vector expected = plain_weights(rule, {1, 1, Vector(9, 0.0), Vector(9, 1.0)});
     for (std::size_t i = 0; i < 9; ++i) {
-      EXPECT_NEAR(weights(0, i), 1.0 / 9, 1e-7);
+      EXPECT_NEAR(weights(0, i), expected[i], 1e-7);
       EXPECT_TRUE(std::isfinite(gradient(0, i)));
     }
   }

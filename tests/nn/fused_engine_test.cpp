@@ -14,7 +14,6 @@
 namespace eureka {
 namespace {
 
-// The list of a rule's parameters is written twice, here and on the torch side.
 TEST(FusedEngine, ParametersAreThoseOfTheReference) {
   for (const RuleVariant& variant : rule_variants()) {
     for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {

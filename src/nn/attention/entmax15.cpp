@@ -1,4 +1,5 @@
 // 1.5-entmax: sparse weights p_i = max(0, s_i/2 - tau)^2 that sum to one (Peters 2019).
+#include "kernels/rules/entmax15.h"
 #include "nn/attention_rule.h"
 
 namespace eureka {
@@ -6,7 +7,7 @@ namespace {
 
 class Entmax15 final : public AttentionRule {
  public:
-  explicit Entmax15(const NoOptions&) {}
+  explicit Entmax15(const Entmax15Options&) {}
 
   at::Tensor weights(const at::Tensor& logits, const AttentionContext& context) const override {
     at::Tensor half = context.scale.times_scale(logits) / 2;
@@ -39,7 +40,7 @@ class Entmax15 final : public AttentionRule {
   }
 };
 
-EUREKA_ATTENTION_RULE("entmax15", Entmax15, NoOptions, "1.5-entmax: between softmax and a sparse projection");
+EUREKA_ATTENTION_RULE("entmax15", Entmax15, Entmax15Options, "1.5-entmax: between softmax and a sparse projection");
 
 }  // namespace
 }  // namespace eureka

@@ -1,21 +1,13 @@
 // Linear attention: the scaled logits themselves are the weights; no Jacobian stands between them.
+#include "kernels/rules/linear.h"
 #include "nn/attention_rule.h"
 
 namespace eureka {
 namespace {
 
-struct Options {
-  bool mean = true;
-
-  template <class V>
-  void visit(V& v) {
-    v("mean", mean, "divide by the number of visible keys");
-  }
-};
-
 class Linear final : public AttentionRule {
  public:
-  explicit Linear(const Options& options) : options_(options) {}
+  explicit Linear(const LinearOptions& options) : options_(options) {}
   RowSum row_sum() const override { return RowSum::any; }
 
   at::Tensor weights(const at::Tensor& logits, const AttentionContext& context) const override {
@@ -24,10 +16,10 @@ class Linear final : public AttentionRule {
   }
 
  private:
-  Options options_;
+  LinearOptions options_;
 };
 
-EUREKA_ATTENTION_RULE("linear", Linear, Options, "the scaled logits themselves, no softmax");
+EUREKA_ATTENTION_RULE("linear", Linear, LinearOptions, "the scaled logits themselves, no softmax");
 
 }  // namespace
 }  // namespace eureka

@@ -1,38 +1,19 @@
 // QK-norm: queries and keys are normalised per head before they meet (Henry 2020; Dehghani 2023), then softmax.
 #include <cmath>
 
+#include "engine/rule_parameters.h"
+#include "kernels/rules/qk_norm.h"
 #include "nn/attention_rule.h"
 
 namespace eureka {
 namespace {
 
-enum class Norm { layer, rms, l2 };
-constexpr auto enum_names(Norm) { return std::array{"layer", "rms", "l2"}; }
-
-struct Options {
-  Norm norm = Norm::layer;
-  bool learnable = true;
-  double epsilon = 1e-6;
-
-  template <class V>
-  void visit(V& v) {
-    v("norm", norm,
-      "LayerNorm, RMS norm, or L2 (unit vectors times one scale per head that starts at sqrt(head width))");
-    v("learnable", learnable, "learn the gain of layer and rms (per dimension of a head), the scale of l2 (per head)");
-    v("epsilon", epsilon, Range{1e-12, 1}, "inside the root");
-  }
-};
-
 class QkNorm final : public AttentionRule {
  public:
-  explicit QkNorm(const Options& options) : options_(options) {}
+  explicit QkNorm(const QkNormOptions& options) : options_(options) {}
 
   std::vector<ParameterSpec> parameters(const HeadShape& shape) const override {
-    if (!options_.learnable) return {};
-    if (options_.norm == Norm::l2)
-      return {{"l2_log_scale", {shape.heads}, ParameterGroup::rule, Initializer::zeros(), false}};
-    return {{"q_norm.weight", {shape.width}, ParameterGroup::rule, Initializer::ones(), false},
-            {"k_norm.weight", {shape.width}, ParameterGroup::rule, Initializer::ones(), false}};
+    return rule_parameters(options_.parameters(), shape.heads, shape.width);
   }
 
   void prepare(at::Tensor& q, at::Tensor& k, const AttentionContext& context) const override {
@@ -52,6 +33,8 @@ class QkNorm final : public AttentionRule {
   }
 
  private:
+  using Norm = QkNormOptions::Norm;
+
   // Every form gives vectors of norm sqrt(width), so that the usual scale 1/sqrt(width) suits all of them.
   at::Tensor normalised(const at::Tensor& x) const {
     const at::Tensor centre = options_.norm == Norm::layer ? x - x.mean(-1, /*keepdim=*/true) : x;
@@ -62,10 +45,10 @@ class QkNorm final : public AttentionRule {
     return centre / (centre.square().mean(-1, /*keepdim=*/true) + options_.epsilon).sqrt();
   }
 
-  Options options_;
+  QkNormOptions options_;
 };
 
-EUREKA_ATTENTION_RULE("qk_norm", QkNorm, Options, "softmax after normalising queries and keys");
+EUREKA_ATTENTION_RULE("qk_norm", QkNorm, QkNormOptions, "softmax after normalising queries and keys");
 
 }  // namespace
 }  // namespace eureka

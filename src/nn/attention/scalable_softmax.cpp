@@ -1,28 +1,18 @@
 // Scalable softmax: the scale grows with the logarithm of the number of visible keys, so that attention does not fade
 // in long rows (Nakanishi 2025).
+#include "kernels/rules/scalable_softmax.h"
+#include "engine/rule_parameters.h"
 #include "nn/attention_rule.h"
 
 namespace eureka {
 namespace {
 
-struct Options {
-  double strength = 0.43;
-  bool learnable = true;
-
-  template <class V>
-  void visit(V& v) {
-    v("strength", strength, Range{1e-6, 1e3}, "factor on ln(visible keys); where a learnable one starts");
-    v("learnable", learnable, "learn the strength per head");
-  }
-};
-
 class ScalableSoftmax final : public AttentionRule {
  public:
-  explicit ScalableSoftmax(const Options& options) : options_(options) {}
+  explicit ScalableSoftmax(const ScalableSoftmaxOptions& options) : options_(options) {}
 
   std::vector<ParameterSpec> parameters(const HeadShape& shape) const override {
-    if (!options_.learnable) return {};
-    return {{"strength", {shape.heads}, ParameterGroup::rule, Initializer::constant(options_.strength), false}};
+    return rule_parameters(options_.parameters(), shape.heads, shape.width);
   }
 
   at::Tensor weights(const at::Tensor& logits, const AttentionContext& context) const override {
@@ -33,10 +23,10 @@ class ScalableSoftmax final : public AttentionRule {
   }
 
  private:
-  Options options_;
+  ScalableSoftmaxOptions options_;
 };
 
-EUREKA_ATTENTION_RULE("scalable_softmax", ScalableSoftmax, Options,
+EUREKA_ATTENTION_RULE("scalable_softmax", ScalableSoftmax, ScalableSoftmaxOptions,
                       "softmax with a scale that grows as ln(visible keys)");
 
 }  // namespace

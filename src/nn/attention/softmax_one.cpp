@@ -1,4 +1,5 @@
 // Softmax with one added to its denominator: a head may attend to nothing (Miller 2023).
+#include "kernels/rules/softmax_one.h"
 #include "nn/attention_rule.h"
 
 namespace eureka {
@@ -6,7 +7,7 @@ namespace {
 
 class SoftmaxOne final : public AttentionRule {
  public:
-  explicit SoftmaxOne(const NoOptions&) {}
+  explicit SoftmaxOne(const SoftmaxOneOptions&) {}
   RowSum row_sum() const override { return RowSum::at_most_one; }
 
   at::Tensor weights(const at::Tensor& logits, const AttentionContext& context) const override {
@@ -19,7 +20,7 @@ class SoftmaxOne final : public AttentionRule {
   }
 };
 
-EUREKA_ATTENTION_RULE("softmax_one", SoftmaxOne, NoOptions,
+EUREKA_ATTENTION_RULE("softmax_one", SoftmaxOne, SoftmaxOneOptions,
                       "softmax with 1 added to the denominator: may attend to nothing");
 
 }  // namespace

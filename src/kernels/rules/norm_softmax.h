@@ -1,0 +1,167 @@
+// NormSoftmax: each row of logits divided by min(deviation, sqrt(d)) before softmax (Jiang 2023; Hoffmann 2024).
+#ifndef EUREKA_KERNELS_RULES_NORM_SOFTMAX_H_
+#define EUREKA_KERNELS_RULES_NORM_SOFTMAX_H_
+
+#include "kernels/rule_options.h"
+
+namespace eureka {
+
+struct NormSoftmaxOptions : RuleOptions {
+  enum class Deviation { std, variance };
+  friend constexpr auto enum_names(Deviation) { return std::array{"std", "variance"}; }
+
+  Deviation deviation = Deviation::std;
+  double epsilon = 1e-6;
+
+  static constexpr bool kGradientNeedsLogits = true;
+
+  template <class V>
+  void visit(V& v) {
+    v("deviation", deviation, "std, or variance as in the published code");
+    v("epsilon", epsilon, Range{1e-12, 1}, "added to the variance, so that rows of equal logits stay finite");
+  }
+
+  bool by_variance() const { return deviation == Deviation::variance; }
+};
+
+}  // namespace eureka
+#endif
+
+#ifdef EUREKA_RULE_KERNELS
+HWY_BEFORE_NAMESPACE();
+namespace eureka::HWY_NAMESPACE {
+
+template <>
+struct RowKernel<NormSoftmaxOptions> {
+  struct Spread {
+    float keys, mean, deviation, divisor;
+    bool bounded;  // the divisor is sqrt(head width), not the deviation
+  };
+
+  static HWY_INLINE Spread spread(const NormSoftmaxOptions& options, const AttentionRow& row) {
+    const Tag8 d;
+    Spread result{};
+    result.keys = visible_keys(row);
+    Vec8 sum = v8::Zero(d), square = v8::Zero(d);
+    for_keys(row, [&](std::size_t key, auto show)
+                      HWY_ATTR { sum = v8::Add(sum, show.or_zero(v8::LoadU(d, row.logits + key))); });
+    result.mean = sum_of(sum) / result.keys;
+    const Vec8 mean = v8::Set(d, result.mean);
+    for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+      const Vec8 c = show.or_zero(v8::Sub(v8::LoadU(d, row.logits + key), mean));
+      square = v8::MulAdd(c, c, square);
+    });
+    const float variance = sum_of(square) / result.keys + static_cast<float>(options.epsilon);
+    result.deviation = options.by_variance() ? variance : __builtin_sqrtf(variance);
+    const float bound = 1 / row.inverse_root_width;
+    result.bounded = result.deviation > bound;
+    result.divisor = result.bounded ? bound : result.deviation;
+    return result;
+  }
+
+  static HWY_INLINE void weights(const NormSoftmaxOptions& options, const AttentionRow& row) {
+    const Spread s = spread(options, row);
+    softmax_of(row, row.multiple / s.divisor, s.mean);
+  }
+
+  static HWY_INLINE float gradient(const NormSoftmaxOptions& options, const AttentionRow& row, float* g, bool) {
+    const Tag8 d;
+    const Spread s = spread(options, row);
+    softmax_gradient(row, row.multiple / s.divisor, g);
+    const float by_multiple = along_logits(row, g, s.mean);
+    if (s.bounded) return by_multiple;
+    if (s.keys == 2 && !options.by_variance()) {
+      // Two keys always end at plus and minus one: both parts below cancel but for this share.
+      const Vec8 left = v8::Set(d, static_cast<float>(options.epsilon) / (s.deviation * s.deviation));
+      for (std::size_t key = 0; key < row.keys; key += kLanes8)
+        v8::StoreU(v8::Mul(left, v8::LoadU(d, g + key)), d, g + key);
+      return by_multiple;
+    }
+    // Through the divisor; its own gradient has mean zero, as the softmax part has.
+    const float by_divisor = -by_multiple / s.divisor;
+    const float by_variance = options.by_variance() ? by_divisor : by_divisor / (2 * s.deviation);
+    const Vec8 slope = v8::Set(d, 2 * by_variance / s.keys), centre = v8::Set(d, s.mean);
+    for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
+      const Vec8 c = show.or_zero(v8::Sub(v8::LoadU(d, row.logits + key), centre));
+      v8::StoreU(v8::MulAdd(slope, c, v8::LoadU(d, g + key)), d, g + key);
+    });
+    return by_multiple;
+  }
+
+  // A few rows side by side.
+  struct Block {
+    template <std::size_t kRows>
+    struct Spread {
+      PerRow<kRows> mean, deviation, divisor;
+    };
+
+    template <std::size_t kRows>
+    static HWY_INLINE Spread<kRows> spread(const NormSoftmaxOptions& options, const RowBlock& b) {
+      const WideTag d;
+      const float per_key = 1.0F / static_cast<float>(b.keys);
+      Spread<kRows> s;
+      s.mean = sums<kRows>(b.keys, per_key, [&](std::size_t r, std::size_t key, auto show, Vec8 sum) HWY_ATTR {
+        return add_eights(sum, show.or_zero(wide::LoadU(d, b.logits + r * b.stride + key)));
+      });
+      s.deviation = sums<kRows>(b.keys, per_key, [&](std::size_t r, std::size_t key, auto show, Vec8 sum) HWY_ATTR {
+        const WideVec c = show.or_zero(wide::Sub(wide::LoadU(d, b.logits + r * b.stride + key), s.mean[r]));
+        return multiply_add_eights(c, c, sum);
+      });
+      const WideVec bound = wide::Set(d, 1 / b.inverse_root_width);
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const WideVec variance = wide::Add(s.deviation[r], wide::Set(d, static_cast<float>(options.epsilon)));
+        s.deviation[r] = options.by_variance() ? variance : wide::Sqrt(variance);
+        s.divisor[r] = wide::Min(s.deviation[r], bound);
+      }
+      return s;
+    }
+
+    template <std::size_t kRows>
+    static HWY_INLINE PerRow<kRows> scales(const RowBlock& b, const Spread<kRows>& s) {
+      const WideTag d;
+      PerRow<kRows> scale;
+      for (std::size_t r = 0; r < kRows; ++r) scale[r] = wide::Div(wide::Set(d, b.multiple), s.divisor[r]);
+      return scale;
+    }
+
+    template <std::size_t kRows>
+    static HWY_INLINE void weights(const NormSoftmaxOptions& options, const RowBlock& b) {
+      softmax_rows<kRows>(b, scales(b, spread<kRows>(options, b)));
+    }
+
+    template <std::size_t kRows>
+    static HWY_INLINE void gradient(const NormSoftmaxOptions& options, const RowBlock& b, float* g) {
+      const WideTag d;
+      const Spread<kRows> s = spread<kRows>(options, b);
+      const PerRow<kRows> scale = scales(b, s), mean = mean_gradients<kRows>(b, g);
+      // Through the numerator of the logits, and along it: the gradient by ln(multiple).
+      PerRow<kRows> slope = sums<kRows>(b.keys, 1, [&](std::size_t r, std::size_t key, auto show, Vec8 sum) HWY_ATTR {
+        const std::size_t at = r * b.stride + key;
+        const WideVec w = wide::Mul(scale[r], wide::LoadU(d, b.weights + at));
+        const WideVec own = wide::Mul(w, wide::Sub(wide::LoadU(d, g + at), mean[r]));
+        wide::StoreU(own, d, g + at);
+        return multiply_add_eights(own, show.or_zero(wide::Sub(wide::LoadU(d, b.logits + at), s.mean[r])), sum);
+      });
+      // Through the divisor, unless that is bounded.
+      const WideVec bound = wide::Set(d, 1 / b.inverse_root_width);
+      const WideVec twice_per_key = wide::Set(d, -2.0F / static_cast<float>(b.keys));
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const WideVec by_variance =
+            options.by_variance() ? s.divisor[r] : wide::Mul(wide::Add(s.deviation[r], s.deviation[r]), s.divisor[r]);
+        const WideVec free = wide::Div(wide::Mul(slope[r], twice_per_key), by_variance);
+        slope[r] = wide::IfThenZeroElse(wide::Gt(s.deviation[r], bound), free);
+      }
+      for_all_keys(b.keys, [&](std::size_t key, auto show) HWY_ATTR {
+        for (std::size_t r = 0; r < kRows; ++r) {
+          const std::size_t at = r * b.stride + key;
+          const WideVec c = show.or_zero(wide::Sub(wide::LoadU(d, b.logits + at), s.mean[r]));
+          wide::StoreU(wide::MulAdd(slope[r], c, wide::LoadU(d, g + at)), d, g + at);
+        }
+      });
+    }
+  };
+};
+
+}  // namespace eureka::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,54 @@
+// A rule with a kernel says the same of itself on the torch side: name, options, defaults, parameters.
+#include "kernels/fused_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/rule_parameters.h"
+#include "nn/attention_rule.h"
+#include "support/rule_variants.h"
+
+namespace eureka {
+namespace {
+
+const Registry<AttentionRule>& torch_rules() { return Registry<AttentionRule>::instance(); }
+
+TEST(FusedRules, HaveTheOptionsOfTheTorchSide) {
+  const std::vector<std::string> names = torch_rules().names();
+  for (const FusedRuleInfo& rule : fused_rules()) {
+    SCOPED_TRACE(rule.name);
+    ASSERT_TRUE(std::ranges::count(names, rule.name)) << "no rule of that name in src/nn/attention";
+    const OptionList& expected = torch_rules().info(std::string(rule.name)).options;
+    ASSERT_EQ(rule.options.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(rule.options[i].name, expected[i].name);
+      EXPECT_EQ(rule.options[i].type, expected[i].type);
+      EXPECT_EQ(rule.options[i].default_value, expected[i].default_value);
+      EXPECT_EQ(rule.options[i].range, expected[i].range);
+      EXPECT_EQ(rule.options[i].choices, expected[i].choices);
+      EXPECT_EQ(rule.options[i].help, expected[i].help);
+    }
+  }
+}
+
+TEST(FusedRules, HaveTheParametersOfTheTorchSide) {
+  for (const RuleVariant& variant : rule_variants()) {
+    SCOPED_TRACE(name_of(variant));
+    const FusedRule rule = make_fused_rule(variant.rule, variant.options);
+    const std::vector<ParameterSpec> own = rule_parameters(rule.parameters, 3, 5);
+    const std::vector<ParameterSpec> expected =
+        torch_rules().make(variant.rule, variant.options)->parameters({.heads = 3, .width = 5});
+    ASSERT_EQ(own.size(), expected.size());
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      EXPECT_EQ(own[i].name, expected[i].name);
+      EXPECT_EQ(own[i].shape, expected[i].shape);
+      EXPECT_EQ(own[i].group, expected[i].group);
+      EXPECT_EQ(own[i].decays, expected[i].decays);
+      EXPECT_EQ(initial_values(own[i], 1), initial_values(expected[i], 1));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace eureka

@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
 
-// A rule on one row. Every rule with rows of its own specialises it:
+// A rule on one row. Every rule with rows of its own specializes it:
 //
 //   static HWY_INLINE void weights(const Options& options, const AttentionRow& row);
 //   static HWY_INLINE float gradient(const Options& options, const AttentionRow& row, float* g, bool learned);

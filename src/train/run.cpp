@@ -59,7 +59,8 @@ class TrainingRun {
   bool train_one_step();
   bool evaluate();
   bool enough() const;
-  void write_row(const Evaluation& evaluation);
+  MetricsRow metrics_row(const Evaluation& evaluation) const;
+  void write_row(const MetricsRow& row);
   // Moments confirmed or withdrawn by the row of `step`; `log` is false while a resumed run reads its rows again.
   void note_moments(std::int64_t step, bool log);
   void diverge(const char* what, double value);
@@ -96,13 +97,12 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
   }
   directory_.rewind(loop_);
   // The detector has no state of its own to save: it is a function of the curve.
-  for (const Json& row : directory_.metrics()) {
-    const std::int64_t at = row.at("step");
-    last_evaluation_ = {row.at("val_loss").get<double>(), row.at("val_accuracy").get<double>()};
-    detector_.add(static_cast<double>(at), last_evaluation_.accuracy);
-    last_row_step_ = at;
-    note_moments(at, false);
-    observer_.on_row({at, last_evaluation_.accuracy, last_evaluation_.loss}, detector_.findings());
+  for (const MetricsRow& row : read_metrics(directory_.path())) {
+    last_evaluation_ = {row.validation_loss(), row.validation_accuracy()};
+    detector_.add(static_cast<double>(row.step), last_evaluation_.accuracy);
+    last_row_step_ = row.step;
+    note_moments(row.step, false);
+    observer_.on_row(row, detector_.findings());
   }
 }
 
@@ -176,26 +176,30 @@ bool TrainingRun::evaluate() {
     return false;
   }
   last_evaluation_ = evaluation;
-  write_row(evaluation);
+  const MetricsRow row = metrics_row(evaluation);
+  write_row(row);
   detector_.add(static_cast<double>(loop_.step), evaluation.accuracy);
   note_moments(loop_.step, true);
-  observer_.on_row({loop_.step, evaluation.accuracy, evaluation.loss}, detector_.findings());
+  observer_.on_row(row, detector_.findings());
   return true;
 }
 
-void TrainingRun::write_row(const Evaluation& evaluation) {
-  Json row;
-  row["step"] = loop_.step;
-  row["val_accuracy"] = evaluation.accuracy;
-  row["val_loss"] = evaluation.loss;
+MetricsRow TrainingRun::metrics_row(const Evaluation& evaluation) const {
+  MetricsRow row{.step = loop_.step, .numbers = {}};
+  row.add(kValidationAccuracy, evaluation.accuracy);
+  row.add(kValidationLoss, evaluation.loss);
   if (loop_.sum_steps > 0) {
     const auto count = static_cast<double>(loop_.sum_steps);
-    row["train_loss"] = loop_.loss_sum / count;
-    row["train_accuracy"] = loop_.accuracy_sum / count;
-    row["gradient_norm"] = loop_.gradient_norm_sum / count;
+    row.add("train_loss", loop_.loss_sum / count);
+    row.add("train_accuracy", loop_.accuracy_sum / count);
+    row.add("gradient_norm", loop_.gradient_norm_sum / count);
   }
-  row["lr"] = learning_rate(config_.train, loop_.step);
-  row["scale_multiple"] = scale_multiple(config_.scale, loop_.step, config_.train.steps);
+  row.add("lr", learning_rate(config_.train, loop_.step));
+  row.add("scale_multiple", scale_multiple(config_.scale, loop_.step, config_.train.steps));
+  return row;
+}
+
+void TrainingRun::write_row(const MetricsRow& row) {
   directory_.log_metrics(row);
   last_row_step_ = loop_.step;
   loop_.loss_sum = loop_.accuracy_sum = loop_.gradient_norm_sum = 0;

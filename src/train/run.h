@@ -22,12 +22,6 @@ struct RunRequest {
   std::optional<std::int64_t> resume_step;  // which checkpoint; the newest when not given
 };
 
-struct MetricsRow {
-  std::int64_t step = 0;
-  double validation_accuracy = 0;
-  double validation_loss = 0;
-};
-
 // Watches a run, for drawing it. Never changes it.
 class RunObserver {
  public:

@@ -84,32 +84,14 @@ void RunDirectory::open_logs() {
   scalars_ = std::make_unique<EventWriter>(EventWriter::find_or_create(path_ / "tb"));
 }
 
-void RunDirectory::log_metrics(const Json& row) {
-  metrics_->append_line(row.dump());
+void RunDirectory::log_metrics(const MetricsRow& row) {
+  metrics_->append_line(to_text(row));
   std::map<std::string, double> tagged;
-  for (const auto& [name, value] : row.items())
-    if (name != "step") tagged[tensorboard_tag(name)] = value.get<double>();
-  scalars_->add_scalars(row.at("step"), std::vector<TaggedValue>(tagged.begin(), tagged.end()), seconds_since_epoch());
+  for (const auto& [name, value] : row.numbers) tagged[tensorboard_tag(name)] = value;
+  scalars_->add_scalars(row.step, std::vector<TaggedValue>(tagged.begin(), tagged.end()), seconds_since_epoch());
 }
 
 void RunDirectory::log_event(const Json& event) { events_->append_line(event.dump()); }
-
-std::vector<Json> RunDirectory::metrics() const {
-  const fs::path path = path_ / "metrics.jsonl";
-  const std::string text = read_file(path);
-  std::vector<Json> rows;
-  std::size_t line_number = 1;
-  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
-       begin = end + 1, ++line_number) {
-    Json row = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                           text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-    if (row.is_discarded() || !row.contains("step"))
-      throw Error(ErrorKind::input, "not a row of metrics", fmt::format("{}:{}", path.string(), line_number),
-                  "the file was changed by hand: start the run again in another directory");
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
 
 void RunDirectory::mark(LoopState& loop) {
   metrics_->sync();

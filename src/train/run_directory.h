@@ -13,6 +13,7 @@
 #include "io/tfevents.h"
 #include "train/checkpoint.h"
 #include "train/config.h"
+#include "train/records/metrics_row.h"
 
 namespace eureka {
 
@@ -26,12 +27,9 @@ class RunDirectory {
 
   const fs::path& path() const { return path_; }
 
-  // One row of metrics.jsonl ("step" and numbers), and the same numbers for TensorBoard: val_loss becomes val/loss.
-  void log_metrics(const nlohmann::ordered_json& row);
+  // One row of metrics.jsonl, and the same numbers for TensorBoard: val_loss becomes val/loss.
+  void log_metrics(const MetricsRow& row);
   void log_event(const nlohmann::ordered_json& event);
-
-  // Rows of metrics.jsonl as they stand, for replaying a curve; a torn last line is left out.
-  std::vector<nlohmann::ordered_json> metrics() const;
 
   // Byte offsets of the logs into `loop`, after making them durable; and the way back.
   void mark(LoopState& loop);

@@ -1,0 +1,62 @@
+#include "train/records/metrics_row.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "train/records/record.h"
+
+namespace eureka {
+namespace {
+
+constexpr RecordKind kKind{"a row of metrics", 1,
+                           "the file was changed by hand: start the run again in another directory"};
+
+}  // namespace
+
+std::optional<double> MetricsRow::find(std::string_view name) const {
+  for (const auto& [own, value] : numbers)
+    if (own == name) return value;
+  return std::nullopt;
+}
+
+double MetricsRow::validation_accuracy() const {
+  const auto value = find(kValidationAccuracy);
+  EUREKA_CHECK(value, "a row of metrics has a validation accuracy");
+  return *value;
+}
+
+double MetricsRow::validation_loss() const {
+  const auto value = find(kValidationLoss);
+  EUREKA_CHECK(value, "a row of metrics has a validation loss");
+  return *value;
+}
+
+std::string to_text(const MetricsRow& row) {
+  nlohmann::ordered_json json{{"step", row.step}};
+  for (const auto& [name, value] : row.numbers) json[name] = value;
+  return json.dump();
+}
+
+MetricsRow parse_metrics_row(std::string_view line, const std::string& where) {
+  const RecordReader fields(line, kKind, where);
+  MetricsRow row{.step = fields.get<std::int64_t>("step"), .numbers = {}};
+  for (const std::string& key : fields.keys())
+    if (key != "step")
+      row.add(key, fields.get<std::optional<double>>(key).value_or(std::numeric_limits<double>::quiet_NaN()));
+  for (const char* name : {kValidationAccuracy, kValidationLoss})
+    if (!row.find(name)) fields.refuse(fmt::format("'{}' is missing", name));
+  return row;
+}
+
+std::vector<MetricsRow> read_metrics(const fs::path& run_directory) {
+  const fs::path path = run_directory / "metrics.jsonl";
+  const std::string text = read_file(path);
+  std::vector<MetricsRow> rows;
+  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    rows.push_back(parse_metrics_row(std::string_view(text).substr(begin, end - begin),
+                                     fmt::format("{}:{}", path.string(), rows.size() + 1)));
+  return rows;
+}
+
+}  // namespace eureka

@@ -104,8 +104,8 @@ class StudyRun {
                  out_.string());
       return kInterrupted;
     }
-    report(trials);
-    return complete ? kOk : kFailed;
+    const bool all_intact = report(trials);
+    return complete && all_intact ? kOk : kFailed;
   }
 
  private:
@@ -136,7 +136,8 @@ class StudyRun {
     return failures.empty();
   }
 
-  void report(const std::vector<Trial>& trials) const {
+  // True when no trial is damaged.
+  bool report(const std::vector<Trial>& trials) const {
     StudyReport result = report_study(reported_, trials, out_);
     result.runs_looked_at = runs_looked_at_;
     const std::string json = study_json(result);
@@ -145,7 +146,7 @@ class StudyRun {
     atomic_write(out_ / "study.json", json);
     if (arguments_.json) {
       fmt::print("{}", json);
-      return;
+      return result.damaged.empty();
     }
     StudyTextOptions options;
     if (is_terminal(STDOUT_FILENO)) options.width = terminal_columns(STDOUT_FILENO);
@@ -153,6 +154,7 @@ class StudyRun {
     fmt::print("{}", study_text(result, options));
     fmt::print("\n{}\n", (out_ / "study.json").string());
     print_times();
+    return result.damaged.empty();
   }
 
   // Not part of the result: another machine takes another time.

@@ -19,6 +19,7 @@ struct StudyHead {
   std::string baseline;
   std::int64_t budget = 0;
   double timeout = 300;
+  std::string version;
 
   template <class V>
   void visit(V& v) {
@@ -28,6 +29,7 @@ struct StudyHead {
     v("baseline", baseline, "the arm the others are compared with; the first when left out");
     v("budget", budget, Range{0, 1e9}, "steps of every trial; 0: those of the base");
     v("timeout", timeout, Range{0.1, 1e9}, "seconds without a step after which a trial counts as hung");
+    v("version", version, "of the eureka that wrote this file; of no effect");
   }
 };
 
@@ -180,10 +182,7 @@ void append_entries(std::string& text, const std::string& prefix, const ConfigEn
   for (const auto& [key, entry] : entries) text += fmt::format("{}{} = {}\n", prefix, key, to_toml(entry.value));
 }
 
-}  // namespace
-
-Study read_study(const ConfigSource& source) {
-  const ConfigDocument document = read_toml_document(source.text, source.file_name);
+Study read_document(const ConfigDocument& document, const ConfigSource& source) {
   refuse_foreign_keys(document, source.file_name);
   const auto head = read_section<StudyHead>(document.entries, "study", {"seeds"});
   Study study;
@@ -213,10 +212,28 @@ Study read_study(const ConfigSource& source) {
   return study;
 }
 
+// Who wrote a study.toml; nothing for a file written by hand.
+std::string writer_of(const ConfigDocument& document) {
+  const auto version = document.entries.find("study.version");
+  const auto* text = version == document.entries.end() ? nullptr : std::get_if<std::string>(&version->second.value);
+  return text == nullptr ? "" : fmt::format(" (written by eureka {}; this is eureka {})", *text, EUREKA_VERSION);
+}
+
+}  // namespace
+
+Study read_study(const ConfigSource& source) {
+  const ConfigDocument document = read_toml_document(source.text, source.file_name);
+  try {
+    return read_document(document, source);
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.what() + writer_of(document), error.where(), error.hint());
+  }
+}
+
 std::string to_toml(const Study& study) {
   const auto text_value = [](const std::string& text) { return to_toml(OptionValue(text)); };
   std::string text = "# written by eureka study: complete, with what the command line changed\n[study]\n";
-  text += fmt::format("name = {}\n", text_value(study.name));
+  text += fmt::format("version = {}\nname = {}\n", text_value(EUREKA_VERSION), text_value(study.name));
   if (!study.question.empty()) text += fmt::format("question = {}\n", text_value(study.question));
   if (!study.base.empty()) text += fmt::format("base = {}\n", text_value(study.base));
   if (!study.seeds.empty()) text += fmt::format("seeds = [{}]\n", fmt::join(study.seeds, ", "));

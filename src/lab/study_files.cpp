@@ -132,7 +132,7 @@ Json trial_json(const StudyReport& report, std::size_t index) {
   return {{"arm", report.study.arms[row.arm].name},
           {"point", name_or_null(report.study.points[row.point].name)},
           {"seed", row.seed},
-          {"status", row.status},
+          {"status", status_name(row.status)},
           {"steps", row.steps},
           {"moment", maybe(row.moment)},
           {"rise_width", maybe(row.rise_width)},
@@ -203,6 +203,12 @@ std::string study_json(const StudyReport& report) {
                {"seeds", study.seeds},
                {"trials_planned", report.planned},
                {"trials_ended", report.trials.size()}};
+  if (!report.damaged.empty()) {
+    json["trials_damaged"] = report.damaged.size();
+    json["damaged"] = Json::array();
+    for (const DamagedTrial& trial : report.damaged)
+      json["damaged"].push_back({{"directory", trial.directory.generic_string()}, {"reason", trial.reason}});
+  }
   if (study.branch)
     json["branch"] = {{"from", name_or_null(study.branch->from)},
                       {"at", study.branch->at},

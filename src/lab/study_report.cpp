@@ -48,12 +48,7 @@ class Reporter {
     std::vector<std::tuple<std::size_t, std::size_t, std::size_t>> order;  // point, arm, index: seeds keep theirs
     for (std::size_t i = 0; i < trials.size(); ++i) order.emplace_back(trials[i].point, trials[i].arm, i);
     std::sort(order.begin(), order.end());
-    for (const auto& [point, arm, index] : order)
-      if (auto row = read_trial(trials[index])) {
-        report_.trials.push_back(std::move(*row));
-        report_.trial_directories.push_back(trials[index].directory.lexically_relative(out));
-        absolute_.push_back(trials[index].directory);
-      }
+    for (const auto& [point, arm, index] : order) read(trials[index], trials[index].directory.lexically_relative(out));
   }
 
   StudyReport make() {
@@ -62,6 +57,19 @@ class Reporter {
   }
 
  private:
+  void read(const Trial& trial, const fs::path& directory) {
+    try {
+      const std::optional<TrialRow> row = read_trial(trial);
+      if (!row) return;
+      curves_.push_back(accuracy_curve(trial.directory));
+      report_.trials.push_back(*row);
+      report_.trial_directories.push_back(directory);
+    } catch (const Error& error) {
+      report_.damaged.push_back(
+          {directory, fmt::format("{}: {}", fs::path(error.where()).filename().string(), error.what())});
+    }
+  }
+
   std::vector<TrialOutcome> outcomes(std::size_t point, std::size_t arm) const {
     std::vector<TrialOutcome> found;
     for (const TrialRow& row : report_.trials)
@@ -94,7 +102,7 @@ class Reporter {
   void look_up_level(std::size_t point, double accuracy) {
     for (std::size_t i = 0; i < report_.trials.size(); ++i)
       if (TrialRow& row = report_.trials[i]; row.point == point)
-        row.steps_to_level = first_step_at(absolute_[i], accuracy, row.origin);
+        row.steps_to_level = first_step_at(curves_[i], accuracy, row.origin);
   }
 
   void add_point(std::size_t index) {
@@ -122,7 +130,7 @@ class Reporter {
 
   const std::vector<Trial>& trials_;
   StudyReport report_;
-  std::vector<fs::path> absolute_;
+  std::vector<std::vector<CurvePoint>> curves_;  // of the trials in the report
 };
 
 }  // namespace

@@ -13,15 +13,28 @@
 namespace eureka {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The level of the last plateau that is the task's own, not the one a run arrives on when it has learned everything.
-Json stuck_level(const std::vector<Plateau>& plateaus, const Task& task) {
-  Json level = nullptr;
+std::optional<double> stuck_level(const std::vector<Plateau>& plateaus, const Task& task) {
+  std::optional<double> level;
   for (const Plateau& plateau : plateaus)
     if (on_plateau_of(task, plateau.level)) level = plateau.level;
   return level;
 }
+
+std::optional<MomentSummary> largest_moment(const std::vector<Moment>& moments) {
+  if (moments.empty()) return std::nullopt;
+  const Moment& largest = *std::max_element(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
+    return std::abs(a.to - a.from) < std::abs(b.to - b.from);
+  });
+  return MomentSummary{.step = largest.step,
+                       .plateau_level = largest.from,
+                       .level_after = largest.to,
+                       .rise_start = largest.rise_start,
+                       .rise_end = largest.rise_end,
+                       .score = largest.score};
+}
+
+std::optional<double> if_finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 
 Batch draw_validation(const Task& task, const RunConfig& config) {
   Batch batch;
@@ -35,12 +48,13 @@ Batch draw_validation(const Task& task, const RunConfig& config) {
 
 class TrainingRun {
  public:
-  TrainingRun(const RunConfig& config, const RunRequest& request, RunObserver& observer, const std::atomic<bool>& stop)
+  TrainingRun(const RunConfig& config, const RunRequest& request, RunParts parts, RunObserver& observer,
+              const std::atomic<bool>& stop)
       : config_(config),
         observer_(observer),
         stop_(stop),
-        task_(Registry<Task>::instance().make(config.task.name, config.task.options)),
-        chosen_(make_engine(config.run.engine, engine_config(config, task_->shape()))),
+        task_(std::move(parts.task)),
+        chosen_(std::move(parts.engine)),
         engine_(chosen_.engine.get()),
         validation_(draw_validation(*task_, config)),
         // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
@@ -65,9 +79,8 @@ class TrainingRun {
   void note_moments(std::int64_t step, bool log);
   void diverge(const char* what, double value);
   void checkpoint();
-  Json facts() const;
-  Json summary(RunStatus status);
-  Json moment_summary();
+  RunMeta meta(RunStatus status) const;
+  RunSummary summary(RunStatus status);
 
   const RunConfig& config_;
   RunObserver& observer_;
@@ -107,22 +120,22 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
 }
 
 RunOutcome TrainingRun::execute() {
-  directory_.write_meta(RunStatus::running, facts());
+  directory_.write_meta(meta(RunStatus::running));
   observer_.on_start(engine_->name(), loop_.step, config_.train.steps);
   try {
     const RunStatus status = train();
     if (status == RunStatus::interrupted) {
-      directory_.write_meta(status, facts());
+      directory_.write_meta(meta(status));
       return {status, {}};
     }
-    const Json result = summary(status);
+    const RunSummary result = summary(status);
     directory_.write_summary(result);
-    directory_.write_meta(status, facts());
+    directory_.write_meta(meta(status));
     return {status, result};
-  } catch (const Error&) {
+  } catch (...) {
     // A full disk may refuse this too; the error that brought us here is the one to tell.
     try {
-      directory_.write_meta(RunStatus::failed, facts());
+      directory_.write_meta(meta(RunStatus::failed));
     } catch (const Error&) {
     }
     throw;
@@ -208,28 +221,19 @@ void TrainingRun::write_row(const MetricsRow& row) {
 
 void TrainingRun::note_moments(std::int64_t step, bool log) {
   const std::vector<Moment>& moments = detector_.moments();
-  const auto event = [&](const Json& json) {
-    if (log) directory_.log_event(json);
+  const auto event = [&](const RunEvent& what) {
+    if (log) directory_.log_event(what);
   };
   if (moments.size() < moments_noted_) {
-    event({{"step", step}, {"event", "moment-withdrawn"}});
+    event({step, MomentWithdrawn{}});
     moments_noted_ = moments.size();
     if (moments.empty()) confirmed_at_.reset();
   }
   for (; moments_noted_ < moments.size(); ++moments_noted_) {
     const Moment& moment = moments[moments_noted_];
     const Plateau& plateau = moment.plateau;
-    event({{"step", step},
-           {"event", "plateau"},
-           {"start", plateau.start},
-           {"end", plateau.end},
-           {"level", plateau.level}});
-    event({{"step", step},
-           {"event", "moment"},
-           {"at", moment.step},
-           {"from", moment.from},
-           {"to", moment.to},
-           {"score", moment.score}});
+    event({step, PlateauConfirmed{plateau.start, plateau.end, plateau.level}});
+    event({step, MomentConfirmed{moment.step, moment.from, moment.to, moment.score}});
     if (!confirmed_at_) confirmed_at_ = step;
   }
 }
@@ -242,68 +246,65 @@ bool TrainingRun::enough() const {
 void TrainingRun::diverge(const char* what, double value) {
   // The sign of a NaN is the processor's.
   const std::string text = std::isnan(value) ? "nan" : fmt::format("{}", value);
-  directory_.log_event({{"step", loop_.step}, {"event", "divergence"}, {"quantity", what}, {"value", text}});
+  directory_.log_event({loop_.step, Divergence{what, text}});
 }
 
 void TrainingRun::checkpoint() {
-  directory_.log_event({{"step", loop_.step}, {"event", "checkpoint"}});
+  directory_.log_event({loop_.step, CheckpointWritten{}});
   directory_.mark(loop_);
   write_checkpoint(directory_.path(), {loop_, engine_->export_state()});
   prune_checkpoints(directory_.path(), config_.run.keep_checkpoints);
 }
 
-Json TrainingRun::facts() const {
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  Json facts{{"engine", engine_->name()},    {"instructions", instruction_set()}, {"threads", config_.run.threads},
-             {"device", config_.run.device}, {"updates_done", loop_.step},        {"seconds_of_last_session", seconds}};
-  if (!chosen_.why_not_fused.empty()) facts["why_not_fused"] = chosen_.why_not_fused;
-  return facts;
+RunMeta TrainingRun::meta(RunStatus status) const {
+  RunMeta meta;
+  meta.status = status;
+  meta.engine = engine_->name();
+  meta.instructions = instruction_set();
+  meta.threads = config_.run.threads;
+  meta.device = config_.run.device;
+  meta.updates_done = loop_.step;
+  meta.seconds_of_last_session = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  meta.why_not_fused = chosen_.why_not_fused;
+  return meta;
 }
 
-Json TrainingRun::moment_summary() {
+RunSummary TrainingRun::summary(RunStatus status) {
+  RunSummary summary;
+  summary.status = status;
+  summary.steps = loop_.step;
+  summary.seed = config_.run.seed;
+  summary.task = config_.task.name;
+  summary.model = config_.model.name;
+  summary.attention = config_.attention.name;
+  summary.parameters = total_size(engine_->parameters());
+  summary.task_plateau_accuracy = task_->plateau_accuracy();
+  summary.final_validation_accuracy = if_finite(last_evaluation_.accuracy);
+  summary.final_validation_loss = if_finite(last_evaluation_.loss);
   detector_.finish();
-  const std::vector<Moment>& moments = detector_.moments();
-  if (moments.empty()) {
-    const Json level = stuck_level(detector_.plateaus(), *task_);
-    return {{"found", false}, {"step", nullptr}, {"plateau_level", level}, {"level_after", nullptr}};
-  }
-  const Moment& largest = *std::max_element(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
-    return std::abs(a.to - a.from) < std::abs(b.to - b.from);
-  });
-  return {{"found", true},
-          {"step", largest.step},
-          {"plateau_level", largest.from},
-          {"level_after", largest.to},
-          {"rise_start", largest.rise_start},
-          {"rise_end", largest.rise_end},
-          {"score", largest.score}};
-}
-
-Json TrainingRun::summary(RunStatus status) {
-  return {{"status", status_name(status)},
-          {"steps", loop_.step},
-          {"seed", config_.run.seed},
-          {"task", config_.task.name},
-          {"model", config_.model.name},
-          {"attention", config_.attention.name},
-          {"parameters", total_size(engine_->parameters())},
-          {"task_plateau_accuracy", task_->plateau_accuracy()},
-          {"final_validation_accuracy", last_evaluation_.accuracy},
-          {"final_validation_loss", last_evaluation_.loss},
-          {"moment", moment_summary()}};
+  summary.moment = largest_moment(detector_.moments());
+  if (!summary.moment) summary.stuck_level = stuck_level(detector_.plateaus(), *task_);
+  return summary;
 }
 
 }  // namespace
 
+RunParts make_parts(const RunConfig& config) {
+  RunParts parts;
+  parts.task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  parts.engine = make_engine(config.run.engine, engine_config(config, parts.task->shape()));
+  return parts;
+}
+
 RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunObserver& observer,
-                        const std::atomic<bool>& stop) {
+                        const std::atomic<bool>& stop, const MakeParts& make) {
   if (request.resume && !request.resume_step) {
     if (const auto summary = read_summary(request.directory)) {
       refuse_other_config(request.directory, config);
-      return {summary->at("status") == "diverged" ? RunStatus::diverged : RunStatus::finished, *summary};
+      return {summary->status, summary};
     }
   }
-  return TrainingRun(config, request, observer, stop).execute();
+  return TrainingRun(config, request, make(config), observer, stop).execute();
 }
 
 }  // namespace eureka

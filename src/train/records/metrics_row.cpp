@@ -50,12 +50,10 @@ MetricsRow parse_metrics_row(std::string_view line, const std::string& where) {
 }
 
 std::vector<MetricsRow> read_metrics(const fs::path& run_directory) {
-  const fs::path path = run_directory / "metrics.jsonl";
-  const std::string text = read_file(path);
   std::vector<MetricsRow> rows;
-  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
-    rows.push_back(parse_metrics_row(std::string_view(text).substr(begin, end - begin),
-                                     fmt::format("{}:{}", path.string(), rows.size() + 1)));
+  for_each_line(run_directory / "metrics.jsonl", [&](std::string_view line, const std::string& where) {
+    rows.push_back(parse_metrics_row(line, where));
+  });
   return rows;
 }
 

@@ -75,7 +75,7 @@ template std::optional<double> RecordReader::get(const std::string& key) const;
 
 RecordReader RecordReader::inside(const std::string& key) const {
   if (!field(key).is_object()) refuse(fmt::format("'{}' has a value of another type", key));
-  return {field(key), kind_, where_};
+  return {*this, field(key)};
 }
 
 std::vector<std::string> RecordReader::keys() const {
@@ -87,6 +87,13 @@ std::vector<std::string> RecordReader::keys() const {
 
 void RecordReader::refuse(const std::string& what) const {
   throw Error(ErrorKind::input, fmt::format("not {}: {}", kind_.title, what), where_, kind_.hint);
+}
+
+void for_each_line(const fs::path& file, const std::function<void(std::string_view, const std::string&)>& take) {
+  const std::string text = read_file(file);
+  std::size_t number = 1;
+  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1, ++number)
+    take(std::string_view(text).substr(begin, end - begin), fmt::format("{}:{}", file.string(), number));
 }
 
 }  // namespace eureka

@@ -10,11 +10,14 @@
 // Fields the reader does not ask for are passed over.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace eureka {
 
@@ -55,13 +58,16 @@ class RecordReader {
   [[noreturn]] void refuse(const std::string& what) const;
 
  private:
-  RecordReader(nlohmann::ordered_json fields, const RecordKind& kind, std::string where)
-      : fields_(std::move(fields)), kind_(kind), where_(std::move(where)) {}
+  RecordReader(const RecordReader& whole, const nlohmann::ordered_json& part)
+      : fields_(part), kind_(whole.kind_), where_(whole.where_) {}
   const nlohmann::ordered_json& field(const std::string& key) const;
 
   nlohmann::ordered_json fields_;
   RecordKind kind_;
   std::string where_;
 };
+
+// Calls `take(line, "file:number")` for every whole line; a torn last one, left by a crash, is dropped.
+void for_each_line(const fs::path& file, const std::function<void(std::string_view, const std::string&)>& take);
 
 }  // namespace eureka

@@ -1,0 +1,66 @@
+// An engine of one weight that fails when it is told to, for testing what stands above engines.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "train/run.h"
+
+namespace eureka {
+
+struct Fault {
+  std::int64_t step = -1;  // of the update or evaluation that fails; below 0: none
+  enum class Kind { error, foreign_exception, nan_loss, nan_evaluation } kind = Kind::error;
+};
+
+class FakeEngine : public Engine {
+ public:
+  explicit FakeEngine(Fault fault = {}) : fault_(fault) {}
+
+  std::string name() const override { return "fake"; }
+  const std::vector<ParameterSpec>& parameters() const override { return parameters_; }
+
+  StepResult train_step(const Batch& batch, const StepSettings& settings) override {
+    if (settings.step == fault_.step && fault_.kind == Fault::Kind::error)
+      throw Error(ErrorKind::failed, "the device is lost");
+    if (settings.step == fault_.step && fault_.kind == Fault::Kind::foreign_exception)
+      throw std::runtime_error("something else");
+    momentum_ = 0.9F * momentum_ + batch.inputs.at(0);
+    weight_ += static_cast<float>(settings.lr) * momentum_;
+    const bool is_nan = settings.step == fault_.step && fault_.kind == Fault::Kind::nan_loss;
+    return {is_nan ? kNan : std::cosh(weight_), 0.5, std::abs(momentum_)};
+  }
+
+  Evaluation evaluate(const Batch&, std::int64_t step) override {
+    const bool is_nan = step == fault_.step && fault_.kind == Fault::Kind::nan_evaluation;
+    return {is_nan ? kNan : std::cosh(weight_), 0.5 + 0.001 * std::tanh(weight_)};
+  }
+
+  Observation observe(const Batch&, std::int64_t) override { return {}; }
+  EngineState export_state() const override { return {{{"w", {1}, {weight_}}}, {{"m.w", {1}, {momentum_}}}}; }
+  void import_state(const EngineState& state) override {
+    weight_ = state.model.at(0).values.at(0);
+    momentum_ = state.optimizer.at(0).values.at(0);
+  }
+
+ private:
+  static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  Fault fault_;
+  float weight_ = 0, momentum_ = 0;
+  std::vector<ParameterSpec> parameters_{{"w", {1}, ParameterGroup::head, Initializer::zeros(), false}};
+};
+
+// The task of the config with a fake engine.
+inline MakeParts fake_parts(Fault fault = {}) {
+  return [fault](const RunConfig& config) {
+    RunParts parts;
+    parts.task = Registry<Task>::instance().make(config.task.name, config.task.options);
+    parts.engine.engine = std::make_unique<FakeEngine>(fault);
+    return parts;
+  };
+}
+
+}  // namespace eureka

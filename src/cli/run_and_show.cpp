@@ -17,9 +17,9 @@ std::string title_of(const RunConfig& config) {
 }
 
 void print_summary(const RunSummary& summary, const fs::path& out) {
-  const auto& accuracy = summary.final_validation_accuracy;
-  fmt::print("{} after {} steps; validation accuracy {}\n", status_name(summary.status), summary.steps,
-             accuracy ? fmt::format("{:.3f}", *accuracy) : "none");
+  const auto& value = summary.final_validation_metric;
+  fmt::print("{} after {} steps; validation {} {}\n", status_name(summary.status), summary.steps, summary.metric,
+             value ? fmt::format("{:.3f}", *value) : "none");
   if (const auto& moment = summary.moment) {
     fmt::print("Eureka-moment at step {:.0f}: from {:.3f} to {:.3f}, 10-90% in {:.0f} steps (score {:.2f})\n",
                moment->step, moment->plateau_level, moment->level_after, moment->rise_width(), moment->score);

@@ -45,7 +45,6 @@ fs::path log_of(const Trial& trial) { return trial.directory / "trial.log"; }
 // The config is there before the run: `eureka train --out DIR --resume` needs no more.
 std::vector<std::string> prepare(const Trial& trial) {
   make_directories(trial.directory);
-  set_aside_damaged_summary(trial.directory);
   if (trial.origin) {
     std::vector<std::string> words = {"branch", fmt::format("{}@{}", trial.origin->run.string(), trial.origin->step)};
     for (const auto& [key, entry] : trial.origin->change)
@@ -105,7 +104,9 @@ class Runner {
     try {
       row = read_trial(trials_[trial]);
     } catch (const Error&) {
-      return false;  // a damaged summary is no summary: the run writes it again
+      // A damaged summary is no summary: the run writes it again.
+      set_aside_damaged_summary(trials_[trial].directory);
+      return false;
     }
     if (row) observer_.on_ended(*row, seconds);
     return row.has_value();

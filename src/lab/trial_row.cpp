@@ -20,14 +20,14 @@ std::optional<TrialRow> read_trial(const Trial& trial) {
     row.moment = summary->moment->step;
     row.rise_width = summary->moment->rise_width();
   }
-  row.final_accuracy = summary->final_validation_accuracy;
+  row.final_accuracy = summary->final_validation_metric;
   return row;
 }
 
 std::vector<CurvePoint> accuracy_curve(const fs::path& run) {
   std::vector<CurvePoint> curve;
-  for (const MetricsRow& row : read_metrics(run))
-    curve.push_back({static_cast<double>(row.step), row.validation_accuracy()});
+  for (const MetricsRow& row : read_metrics(run, {kValidationAccuracy}))
+    curve.push_back({static_cast<double>(row.step), row.at(kValidationAccuracy)});
   return curve;
 }
 

@@ -110,8 +110,8 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
   }
   directory_.rewind(loop_);
   // The detector has no state of its own to save: it is a function of the curve.
-  for (const MetricsRow& row : read_metrics(directory_.path())) {
-    last_evaluation_ = {row.validation_loss(), row.validation_accuracy()};
+  for (const MetricsRow& row : read_metrics(directory_.path(), {kValidationAccuracy, kValidationLoss})) {
+    last_evaluation_ = {row.at(kValidationLoss), row.at(kValidationAccuracy)};
     detector_.add(static_cast<double>(row.step), last_evaluation_.accuracy);
     last_row_step_ = row.step;
     note_moments(row.step, false);
@@ -278,8 +278,8 @@ RunSummary TrainingRun::summary(RunStatus status) {
   summary.model = config_.model.name;
   summary.attention = config_.attention.name;
   summary.parameters = total_size(engine_->parameters());
-  summary.task_plateau_accuracy = task_->plateau_accuracy();
-  summary.final_validation_accuracy = if_finite(last_evaluation_.accuracy);
+  summary.task_plateau = task_->plateau_accuracy();
+  summary.final_validation_metric = if_finite(last_evaluation_.accuracy);
   summary.final_validation_loss = if_finite(last_evaluation_.loss);
   detector_.finish();
   summary.moment = largest_moment(detector_.moments());

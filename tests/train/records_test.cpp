@@ -122,7 +122,7 @@ TEST(MetricsRow, KeepsTheOrderAndEveryBitOfItsNumbers) {
   EXPECT_EQ(back.step, 25);
   ASSERT_EQ(back.numbers.size(), 4U);
   EXPECT_EQ(back.numbers[2], (std::pair<std::string, double>("attention/0/1/entropy", 0.5)));
-  EXPECT_EQ(back.validation_accuracy(), 0.1 + 0.2);
+  EXPECT_EQ(back.validation_metric(), 0.1 + 0.2);
   EXPECT_TRUE(std::isnan(back.find("gradient_norm").value()));
   EXPECT_FALSE(back.find("mood"));
 }
@@ -132,11 +132,12 @@ TEST(MetricsRow, OfAFileIsRefusedWithItsLineAndATornLastOneDropped) {
   const std::string row = R"({"step":0,"val_accuracy":0.5,"val_loss":1.0})";
   replace_file(run.path() / "metrics.jsonl", row + "\n" + row.substr(0, 20));
   EXPECT_EQ(read_metrics(run.path()).size(), 1U);
-  for (const char* wrong : {"[1]", R"({"step":1.5,"val_accuracy":0.5,"val_loss":1.0})",
-                            R"({"step":1,"val_accuracy":"half","val_loss":1.0})", R"({"step":1,"val_loss":1.0})"}) {
+  for (const char* wrong :
+       {"[1]", R"({"step":1.5,"val_accuracy":0.5,"val_loss":1.0})",
+        R"({"step":1,"val_accuracy":"half","val_loss":1.0})", R"({"step":1,"val_loss":1.0})", R"({"step":1})"}) {
     replace_file(run.path() / "metrics.jsonl", row + "\n" + wrong + "\n");
     try {
-      read_metrics(run.path());
+      read_metrics(run.path(), {kValidationAccuracy});
       ADD_FAILURE() << "accepted: " << wrong;
     } catch (const Error& error) {
       EXPECT_EQ(error.where(), (run.path() / "metrics.jsonl").string() + ":2");
@@ -171,6 +172,17 @@ TEST(RunMeta, OfARunBeforeInstructionSetsWereWritten) {
   } catch (const NewerFormat& error) {
     EXPECT_THAT(error.hint(), HasSubstr("use eureka 9.0.0"));
   }
+}
+
+TEST(RunSummary, NamesItsMetricWhereThatIsNotTheAccuracy) {
+  RunSummary summary;
+  summary.metric = "explained_variance";
+  summary.final_validation_metric = -0.25;
+  const std::string text = to_text(summary);
+  EXPECT_THAT(text, HasSubstr("\"metric\": \"explained_variance\""));
+  EXPECT_THAT(text, HasSubstr("\"final_validation_explained_variance\": -0.25"));
+  EXPECT_EQ(parse_summary(text, "the file").final_validation_metric, -0.25);
+  EXPECT_FALSE(parse_summary(text, "the file").task_plateau);
 }
 
 TEST(RunSummary, OfARunThatHasNotEndedIsNone) {

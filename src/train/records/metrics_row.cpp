@@ -20,16 +20,15 @@ std::optional<double> MetricsRow::find(std::string_view name) const {
   return std::nullopt;
 }
 
-double MetricsRow::validation_accuracy() const {
-  const auto value = find(kValidationAccuracy);
-  EUREKA_CHECK(value, "a row of metrics has a validation accuracy");
+double MetricsRow::at(std::string_view name) const {
+  const auto value = find(name);
+  EUREKA_CHECK(value, fmt::format("the row of metrics has '{}'", name));
   return *value;
 }
 
-double MetricsRow::validation_loss() const {
-  const auto value = find(kValidationLoss);
-  EUREKA_CHECK(value, "a row of metrics has a validation loss");
-  return *value;
+double MetricsRow::validation_metric() const {
+  EUREKA_CHECK(!numbers.empty(), "a row of metrics has numbers");
+  return numbers.front().second;
 }
 
 std::string to_text(const MetricsRow& row) {
@@ -38,21 +37,22 @@ std::string to_text(const MetricsRow& row) {
   return json.dump();
 }
 
-MetricsRow parse_metrics_row(std::string_view line, const std::string& where) {
+MetricsRow parse_metrics_row(std::string_view line, const std::string& where, const std::vector<std::string>& needed) {
   const RecordReader fields(line, kKind, where);
   MetricsRow row{.step = fields.get<std::int64_t>("step"), .numbers = {}};
   for (const std::string& key : fields.keys())
     if (key != "step")
       row.add(key, fields.get<std::optional<double>>(key).value_or(std::numeric_limits<double>::quiet_NaN()));
-  for (const char* name : {kValidationAccuracy, kValidationLoss})
+  if (row.numbers.empty()) fields.refuse("it has no numbers");
+  for (const std::string& name : needed)
     if (!row.find(name)) fields.refuse(fmt::format("'{}' is missing", name));
   return row;
 }
 
-std::vector<MetricsRow> read_metrics(const fs::path& run_directory) {
+std::vector<MetricsRow> read_metrics(const fs::path& run_directory, const std::vector<std::string>& needed) {
   std::vector<MetricsRow> rows;
   for_each_line(run_directory / "metrics.jsonl", [&](std::string_view line, const std::string& where) {
-    rows.push_back(parse_metrics_row(line, where));
+    rows.push_back(parse_metrics_row(line, where, needed));
   });
   return rows;
 }

@@ -20,15 +20,16 @@
 namespace eureka {
 
 struct MetricsRow {
-  std::int64_t step = 0;  // updates done
-  std::vector<std::pair<std::string, double>> numbers;
+  std::int64_t step = 0;                                // updates done
+  std::vector<std::pair<std::string, double>> numbers;  // first what the run is judged by, on the validation samples
 
   void add(std::string name, double value) { numbers.emplace_back(std::move(name), value); }
   std::optional<double> find(std::string_view name) const;
 
-  // Every row that was read or is written has these two.
-  double validation_accuracy() const;
-  double validation_loss() const;
+  // One that must be there: see `needed` below.
+  double at(std::string_view name) const;
+
+  double validation_metric() const;
 };
 
 inline constexpr const char* kValidationAccuracy = "val_accuracy";
@@ -37,11 +38,12 @@ inline constexpr const char* kValidationLoss = "val_loss";
 // One line of JSON, without its end.
 std::string to_text(const MetricsRow& row);
 
-// Throws Error(input) at `where` when it is no row.
-MetricsRow parse_metrics_row(std::string_view line, const std::string& where);
+// Throws Error(input) at `where` when it is no row, or lacks a number that is `needed`.
+MetricsRow parse_metrics_row(std::string_view line, const std::string& where,
+                             const std::vector<std::string>& needed = {});
 
 // All whole lines of a run's metrics.jsonl; a torn last one, left by a crash, is dropped. Throws Error(input) with file
 // and line.
-std::vector<MetricsRow> read_metrics(const fs::path& run_directory);
+std::vector<MetricsRow> read_metrics(const fs::path& run_directory, const std::vector<std::string>& needed = {});
 
 }  // namespace eureka

@@ -11,6 +11,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr RecordKind kKind{"a summary of a run", 1, "remove the file and run again with --resume"};
 
+// The only one there was when the name was not written yet.
+constexpr const char* kFirstMetric = "accuracy";
+
 fs::path summary_file(const fs::path& run_directory) { return run_directory / "summary.json"; }
 
 Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
@@ -54,17 +57,18 @@ RunStatus status_of_ended_run(const RecordReader& fields) {
 }  // namespace
 
 std::string to_text(const RunSummary& summary) {
-  const Json json = {{"status", status_name(summary.status)},
-                     {"steps", summary.steps},
-                     {"seed", summary.seed},
-                     {"task", summary.task},
-                     {"model", summary.model},
-                     {"attention", summary.attention},
-                     {"parameters", summary.parameters},
-                     {"task_plateau_accuracy", summary.task_plateau_accuracy},
-                     {"final_validation_accuracy", number_or_null(summary.final_validation_accuracy)},
-                     {"final_validation_loss", number_or_null(summary.final_validation_loss)},
-                     {"moment", moment_json(summary)}};
+  Json json = {{"status", status_name(summary.status)},
+               {"steps", summary.steps},
+               {"seed", summary.seed},
+               {"task", summary.task},
+               {"model", summary.model},
+               {"attention", summary.attention},
+               {"parameters", summary.parameters}};
+  if (summary.metric != kFirstMetric) json["metric"] = summary.metric;
+  json["task_plateau_" + summary.metric] = number_or_null(summary.task_plateau);
+  json["final_validation_" + summary.metric] = number_or_null(summary.final_validation_metric);
+  json["final_validation_loss"] = number_or_null(summary.final_validation_loss);
+  json["moment"] = moment_json(summary);
   return json.dump(2) + "\n";
 }
 
@@ -78,8 +82,9 @@ RunSummary parse_summary(std::string_view text, const std::string& where) {
   summary.model = fields.get<std::string>("model");
   summary.attention = fields.get<std::string>("attention");
   summary.parameters = fields.get<std::int64_t>("parameters");
-  summary.task_plateau_accuracy = fields.get<double>("task_plateau_accuracy");
-  summary.final_validation_accuracy = fields.get<std::optional<double>>("final_validation_accuracy");
+  summary.metric = fields.get_or<std::string>("metric", kFirstMetric);
+  summary.task_plateau = fields.get<std::optional<double>>("task_plateau_" + summary.metric);
+  summary.final_validation_metric = fields.get<std::optional<double>>("final_validation_" + summary.metric);
   summary.final_validation_loss = fields.get<std::optional<double>>("final_validation_loss");
   read_moment(fields.inside("moment"), summary);
   return summary;

@@ -33,9 +33,12 @@ struct RunSummary {
   std::string model;
   std::string attention;
   std::int64_t parameters = 0;
-  double task_plateau_accuracy = 0;
+  // What the run is judged by. The keys below carry its name ("final_validation_accuracy"); the name itself is written
+  // only where it is another.
+  std::string metric = "accuracy";
+  std::optional<double> task_plateau;
   // Nothing where the last evaluation is not finite.
-  std::optional<double> final_validation_accuracy;
+  std::optional<double> final_validation_metric;
   std::optional<double> final_validation_loss;
   std::optional<MomentSummary> moment;
   std::optional<double> stuck_level;  // without a moment: the level of the task's plateau the run is still on

@@ -185,6 +185,15 @@ TEST(RunSummary, NamesItsMetricWhereThatIsNotTheAccuracy) {
   EXPECT_FALSE(parse_summary(text, "the file").task_plateau);
 }
 
+TEST(RunSummary, HoldsWhatDiagnosticsSawLast) {
+  RunSummary summary;
+  EXPECT_FALSE(parse_summary(to_text(summary), "the file").diagnostics);
+  summary.diagnostics = MetricsRow{.step = 50, .numbers = {{"attention/entropy", 0.75}}};
+  const RunSummary back = parse_summary(to_text(summary), "the file");
+  EXPECT_EQ(back.diagnostics->step, 50);
+  EXPECT_EQ(back.diagnostics->find("attention/entropy"), 0.75);
+}
+
 TEST(RunSummary, OfARunThatHasNotEndedIsNone) {
   EXPECT_FALSE(read_summary(kFixtures / "interrupted"));
   EXPECT_FALSE(read_summary(kFixtures / "finished")->moment);

@@ -4,8 +4,6 @@
 
 #include <limits>
 
-#include "train/records/record.h"
-
 namespace eureka {
 namespace {
 
@@ -31,19 +29,26 @@ double MetricsRow::validation_metric() const {
   return numbers.front().second;
 }
 
-std::string to_text(const MetricsRow& row) {
+nlohmann::ordered_json to_json(const MetricsRow& row) {
   nlohmann::ordered_json json{{"step", row.step}};
   for (const auto& [name, value] : row.numbers) json[name] = value;
-  return json.dump();
+  return json;
 }
 
-MetricsRow parse_metrics_row(std::string_view line, const std::string& where, const std::vector<std::string>& needed) {
-  const RecordReader fields(line, kKind, where);
+std::string to_text(const MetricsRow& row) { return to_json(row).dump(); }
+
+MetricsRow metrics_row(const RecordReader& fields) {
   MetricsRow row{.step = fields.get<std::int64_t>("step"), .numbers = {}};
   for (const std::string& key : fields.keys())
     if (key != "step")
       row.add(key, fields.get<std::optional<double>>(key).value_or(std::numeric_limits<double>::quiet_NaN()));
   if (row.numbers.empty()) fields.refuse("it has no numbers");
+  return row;
+}
+
+MetricsRow parse_metrics_row(std::string_view line, const std::string& where, const std::vector<std::string>& needed) {
+  const RecordReader fields(line, kKind, where);
+  MetricsRow row = metrics_row(fields);
   for (const std::string& name : needed)
     if (!row.find(name)) fields.refuse(fmt::format("'{}' is missing", name));
   return row;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "train/records/record.h"
 
 namespace eureka {
 
@@ -35,8 +36,10 @@ struct MetricsRow {
 inline constexpr const char* kValidationAccuracy = "val_accuracy";
 inline constexpr const char* kValidationLoss = "val_loss";
 
-// One line of JSON, without its end.
+// One line of JSON, without its end; and the object in it, for a record that holds a row.
 std::string to_text(const MetricsRow& row);
+nlohmann::ordered_json to_json(const MetricsRow& row);
+MetricsRow metrics_row(const RecordReader& fields);
 
 // Throws Error(input) at `where` when it is no row, or lacks a number that is `needed`.
 MetricsRow parse_metrics_row(std::string_view line, const std::string& where,

@@ -45,8 +45,9 @@ class RecordReader {
 
   template <class T>
   T get_or(const std::string& key, T otherwise) const {
-    return fields_.contains(key) ? get<T>(key) : std::move(otherwise);
+    return has(key) ? get<T>(key) : std::move(otherwise);
   }
+  bool has(const std::string& key) const { return fields_.contains(key); }
 
   // The object behind `key`.
   RecordReader inside(const std::string& key) const;

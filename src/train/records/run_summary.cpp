@@ -69,6 +69,7 @@ std::string to_text(const RunSummary& summary) {
   json["final_validation_" + summary.metric] = number_or_null(summary.final_validation_metric);
   json["final_validation_loss"] = number_or_null(summary.final_validation_loss);
   json["moment"] = moment_json(summary);
+  if (summary.diagnostics) json["diagnostics"] = to_json(*summary.diagnostics);
   return json.dump(2) + "\n";
 }
 
@@ -87,6 +88,7 @@ RunSummary parse_summary(std::string_view text, const std::string& where) {
   summary.final_validation_metric = fields.get<std::optional<double>>("final_validation_" + summary.metric);
   summary.final_validation_loss = fields.get<std::optional<double>>("final_validation_loss");
   read_moment(fields.inside("moment"), summary);
+  if (fields.has("diagnostics")) summary.diagnostics = metrics_row(fields.inside("diagnostics"));
   return summary;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/files.h"
+#include "train/records/metrics_row.h"
 #include "train/records/run_status.h"
 
 namespace eureka {
@@ -41,7 +42,8 @@ struct RunSummary {
   std::optional<double> final_validation_metric;
   std::optional<double> final_validation_loss;
   std::optional<MomentSummary> moment;
-  std::optional<double> stuck_level;  // without a moment: the level of the task's plateau the run is still on
+  std::optional<double> stuck_level;      // without a moment: the level of the task's plateau the run is still on
+  std::optional<MetricsRow> diagnostics;  // what diagnostics saw last, where there were any
 };
 
 // The whole text of summary.json.

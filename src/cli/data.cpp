@@ -126,9 +126,10 @@ void add_data(CLI::App& app, Action& chosen) {
   verify_verb->add_option("names", *verified, "all that are here when left out");
   verify_verb->callback([=, &chosen] { chosen = [=] { return verify(*verified); }; });
 
-  CLI::App* show_verb = verb->add_subcommand("show", "a picture of samples of a task or a data set, with their labels");
+  CLI::App* show_verb = verb->add_subcommand(
+      "show", "samples of a task or a data set with their labels: a picture, or a table where there are no images");
   auto request = std::make_shared<ShowRequest>();
-  show_verb->add_option("name", request->name, "an image task or a data set")->required();
+  show_verb->add_option("name", request->name, "a task or a data set")->required();
   show_verb->add_option("--n", request->samples, "number of samples")->check(CLI::Range(1, 400));
   show_verb->add_option("--out", request->out, "the PNG file to write");
   show_verb->add_option("--seed", request->seed, "seed of the samples");

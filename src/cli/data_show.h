@@ -1,7 +1,8 @@
-// eureka data show: a contact sheet of a task or a data set.
+// eureka data show: a contact sheet of an image task or a data set, a table of any other task.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,8 @@ namespace eureka::cli {
 
 struct ShowRequest {
   std::string name;
-  std::int64_t samples = 16;
-  std::string out;  // empty: NAME.png
+  std::optional<std::int64_t> samples;  // not given: 16 in a picture, 2 in a table
+  std::string out;                      // of the picture; empty: NAME.png
   std::uint64_t seed = 1;
   std::string stream = "train";
   std::vector<std::string> overrides;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "base/terminal.h"
@@ -21,8 +22,9 @@ constexpr auto kPlainLineEvery = 10s;
 
 }  // namespace
 
-LivePlot::LivePlot(std::string title, bool quiet)
+LivePlot::LivePlot(std::string title, Metric metric, bool quiet)
     : title_(std::move(title)),
+      metric_(std::move(metric)),
       live_(!quiet && is_terminal(STDERR_FILENO)),
       plain_(!quiet && !live_),
       start_(Clock::now()) {}
@@ -59,18 +61,18 @@ std::string LivePlot::status_line() const {
   const auto done = static_cast<double>(updates_done_ - first_step_);
   const double rate = elapsed > 0 ? done / elapsed : 0;
   const std::string eta = rate > 0 ? format_duration(static_cast<double>(steps_ - updates_done_) / rate) : "-";
-  return fmt::format("step {}/{}  accuracy {}  {:.0f} steps/s  ETA {}", updates_done_, steps_,
+  return fmt::format("step {}/{}  {} {}  {:.0f} steps/s  ETA {}", updates_done_, steps_, metric_.name,
                      ys_.empty() ? "-" : fmt::format("{:.3f}", ys_.back()), rate, eta);
 }
 
 std::string LivePlot::picture(int width, bool colour) const {
   PlotOptions options;
-  options.title = title_ + " · validation accuracy";
+  options.title = title_ + " · validation " + metric_.name;
   options.width = std::clamp(width, 40, 100);
   options.colour = colour;
   options.x_max = static_cast<double>(steps_);
-  options.y_min = 0;
-  options.y_max = 1;
+  if (std::isfinite(metric_.low)) options.y_min = metric_.low;
+  if (std::isfinite(metric_.high)) options.y_max = metric_.high;
   return plot_curve({xs_, ys_}, marks_of(findings_), options);
 }
 

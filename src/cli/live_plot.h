@@ -11,7 +11,7 @@ namespace eureka::cli {
 
 class LivePlot : public RunObserver {
  public:
-  LivePlot(std::string title, bool quiet);
+  LivePlot(std::string title, Metric metric, bool quiet);
 
   void on_start(const std::string& engine, std::int64_t first_step, std::int64_t steps) override;
   void on_step(std::int64_t updates_done) override;
@@ -28,6 +28,7 @@ class LivePlot : public RunObserver {
   std::string status_line() const;
 
   std::string title_;
+  Metric metric_;
   bool live_;
   bool plain_;
   std::string engine_;

@@ -16,9 +16,9 @@ std::string title_of(const RunConfig& config) {
                      transformer_kind(config.model.name) ? config.attention.name : config.model.name, config.run.seed);
 }
 
-void print_summary(const RunSummary& summary, const fs::path& out) {
+void print_summary(const RunSummary& summary, const Metric& metric, const fs::path& out) {
   const auto& value = summary.final_validation_metric;
-  fmt::print("{} after {} steps; validation {} {}\n", status_name(summary.status), summary.steps, summary.metric,
+  fmt::print("{} after {} steps; validation {} {}\n", status_name(summary.status), summary.steps, metric.name,
              value ? fmt::format("{:.3f}", *value) : "none");
   if (const auto& moment = summary.moment) {
     fmt::print("Eureka-moment at step {:.0f}: from {:.3f} to {:.3f}, 10-90% in {:.0f} steps (score {:.2f})\n",
@@ -34,7 +34,8 @@ void print_summary(const RunSummary& summary, const fs::path& out) {
 }  // namespace
 
 int run_and_show(const RunConfig& config, const RunRequest& request, const ShowOptions& options) {
-  LivePlot plot(title_of(config), options.quiet);
+  const Metric metric = Registry<Task>::instance().make(config.task.name, config.task.options)->metric();
+  LivePlot plot(title_of(config), metric, options.quiet);
   Heartbeat observer(options.heartbeat, plot);
   const RunOutcome outcome = run_training(config, request, observer, stop_requested());
   plot.finish();
@@ -48,7 +49,7 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
   } else {
     if (is_terminal(STDOUT_FILENO))
       fmt::print("{}", plot.picture(terminal_columns(STDOUT_FILENO), use_colour(STDOUT_FILENO)));
-    print_summary(*outcome.summary, request.directory);
+    print_summary(*outcome.summary, metric, request.directory);
   }
   if (outcome.status == RunStatus::diverged)
     fmt::print(stderr, "eureka: the loss is no longer finite; everything up to there is in {}\n", place);

@@ -50,6 +50,17 @@ FusedModel fitting(FusedModel model, int threads) {
   return model;
 }
 
+void check_answers(const Batch& batch, const TaskShape& shape, std::size_t answers) {
+  EUREKA_CHECK(batch.asked.empty() || batch.asked.size() == answers, "which answers of a batch are asked for");
+  if (shape.loss == LossKind::squared) {
+    EUREKA_CHECK(batch.targets.size() == answers * static_cast<std::size_t>(shape.classes), "targets of a batch");
+    return;
+  }
+  EUREKA_CHECK(batch.labels.size() == answers, "labels of a batch");
+  for (std::size_t i = 0; i < answers; ++i)
+    EUREKA_CHECK(!batch.asks(i) || (batch.labels[i] >= 0 && batch.labels[i] < shape.classes), "a label of no class");
+}
+
 }  // namespace
 
 std::optional<std::string> why_not_fused(const EngineConfig& config) {
@@ -101,27 +112,27 @@ void FusedEngine::run_group(const Batch& batch, std::size_t group, std::size_t g
 void FusedEngine::take_losses(const Batch& batch, SampleRange samples, FusedPass& pass) {
   for (std::size_t answer = 0; answer < pass.answers(); ++answer) {
     const std::size_t index = samples.first * model_.answers + answer;
-    const std::int64_t label = batch.labels[index];
     float* gradient = pass.d_logits(answer);
-    if (label < 0) {
+    if (!batch.asks(index)) {
       losses_[index] = {};
       std::memset(gradient, 0, model_.class_stride * sizeof(float));
     } else if (model_.plan.shape.loss == LossKind::squared) {
       losses_[index] = squared_loss(pass.logits(answer), model_.classes, model_.class_stride,
                                     batch.targets.data() + index * model_.classes, answer_weight_, gradient);
     } else {
-      losses_[index] = cross_entropy(pass.logits(answer), model_.classes, model_.class_stride, label,
+      losses_[index] = cross_entropy(pass.logits(answer), model_.classes, model_.class_stride, batch.labels[index],
                                      config_.label_smoothing, answer_weight_, gradient);
     }
   }
 }
 
 void FusedEngine::begin_pass(const Batch& batch) {
-  losses_.resize(batch.labels.size());
-  EUREKA_CHECK(batch.labels.size() == static_cast<std::size_t>(batch.samples) * model_.answers, "labels of a batch");
+  const std::size_t answers = static_cast<std::size_t>(batch.samples) * model_.answers;
+  losses_.resize(answers);
+  check_answers(batch, model_.plan.shape, answers);
   for (const std::int32_t id : batch.ids)
     EUREKA_CHECK(id >= 0 && id < model_.plan.shape.vocabulary, "an id outside the vocabulary");
-  const auto asked = std::count_if(batch.labels.begin(), batch.labels.end(), [](std::int64_t l) { return l >= 0; });
+  const std::size_t asked = batch.asked_count(answers);
   answer_weight_ = asked > 0 ? 1.0 / static_cast<double>(asked) : 0.0;
 }
 

@@ -57,6 +57,9 @@ TransformerPlan plan_transformer(TransformerKind kind, const TransformerOptions&
     refuse("this model takes tokens, and the task gives images", "use --set model.name=vit");
   if (!image && kind == TransformerKind::vit)
     refuse("model 'vit' takes images, and the task gives tokens", "use --set model.name=transformer");
+  if (shape.every_position && shape.looks_ahead)
+    refuse("the task asks at every position for what may stand later, and no model here sees that",
+           "a decoder sees what stands before, the others answer once per sample");
   if (shape.every_position && kind != TransformerKind::decoder)
     refuse("the task asks at every position, and this model answers once per sample", "use --set model.name=decoder");
   if (!shape.every_position && kind == TransformerKind::decoder)

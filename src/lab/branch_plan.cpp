@@ -43,23 +43,24 @@ struct CurveUntil {
   bool reached = false;  // the run went as far as that step
 };
 
-CurveUntil curve_until(const fs::path& run, std::int64_t step) {
+CurveUntil curve_until(const fs::path& run, const Metric& metric, std::int64_t step) {
   CurveUntil curve;
-  for (const CurvePoint& point : accuracy_curve(run)) {
+  for (const CurvePoint& point : metric_curve(run, metric)) {
     if (point.step >= static_cast<double>(step)) curve.reached = true;
     if (point.step <= static_cast<double>(step)) curve.points.push_back(point);
   }
   return curve;
 }
 
-bool answers(BranchOnly only, const RunConfig& config, const CurveUntil& curve) {
-  if (!curve.reached || curve.points.empty()) return false;
+bool answers(BranchOnly only, const RunConfig& config, const fs::path& run, std::int64_t step) {
   const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  const CurveUntil curve = curve_until(run, task->metric(), step);
+  if (!curve.reached || curve.points.empty()) return false;
   MomentDetector detector(detector_options(*task, config));
   for (const CurvePoint& point : curve.points) detector.add(point.step, point.value);
   if (only == BranchOnly::waiting) return detector.moments().empty();
   detector.finish();
-  return detector.moments().empty() && on_plateau_of(*task, curve.points.back().value);
+  return detector.moments().empty() && task->metric().on_plateau(curve.points.back().value);
 }
 
 void require_checkpoint(const Study& study, const fs::path& run) {
@@ -128,7 +129,7 @@ ContinuedRuns choose_runs(const Study& study, const Catalog& catalog, const std:
     const RunConfig config = read_run_config(directory, catalog);
     if (!wanted.empty() && !wanted.contains(config.run.seed)) continue;
     ++runs.looked_at;
-    if (!answers(study.branch->only, config, curve_until(directory, study.branch->at))) continue;
+    if (!answers(study.branch->only, config, directory, study.branch->at)) continue;
     require_checkpoint(study, directory);
     runs.chosen.push_back({config.run.seed, directory});
   }

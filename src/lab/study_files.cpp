@@ -216,12 +216,15 @@ std::string study_json(const StudyReport& report) {
                       {"runs", report.runs_looked_at},
                       {"continued", study.seeds.size()}};
   json["points"] = Json::array();
-  for (const PointReport& point : report.points)
+  for (const PointReport& point : report.points) {
     json["points"].push_back({{"name", name_or_null(point.point.name)},
                               {"set", values_of(point.point.overrides)},
                               {"budget", point.horizon},
                               {"target_accuracy", maybe(point.target_accuracy)},
                               {"target_arm", name_or_null(point.target_arm)}});
+    // A point without the name of its metric is of accuracies.
+    if (point.metric.key() != "accuracy") json["points"].back()["metric"] = point.metric.key();
+  }
   json["arms"] = arms_json(report);
   json["trials"] = Json::array();
   for (std::size_t i = 0; i < report.trials.size(); ++i) json["trials"].push_back(trial_json(report, i));

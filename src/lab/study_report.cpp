@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "tasks/task.h"
-#include "train/detection.h"
 
 namespace eureka {
 namespace {
@@ -48,6 +47,7 @@ class Reporter {
     std::vector<std::tuple<std::size_t, std::size_t, std::size_t>> order;  // point, arm, index: seeds keep theirs
     for (std::size_t i = 0; i < trials.size(); ++i) order.emplace_back(trials[i].point, trials[i].arm, i);
     std::sort(order.begin(), order.end());
+    for (std::size_t point = 0; point < study.points.size(); ++point) metrics_.push_back(metric_at(point));
     for (const auto& [point, arm, index] : order) read(trials[index], trials[index].directory.lexically_relative(out));
   }
 
@@ -61,7 +61,7 @@ class Reporter {
     try {
       const std::optional<TrialRow> row = read_trial(trial);
       if (!row) return;
-      curves_.push_back(accuracy_curve(trial.directory));
+      curves_.push_back(metric_curve(trial.directory, metrics_[trial.point]));
       report_.trials.push_back(*row);
       report_.trial_directories.push_back(directory);
     } catch (const Error& error) {
@@ -77,45 +77,49 @@ class Reporter {
     return found;
   }
 
-  // A target that a run stuck on the plateau has reached says nothing.
-  bool beyond_plateau(std::size_t point, double accuracy) const {
+  Metric metric_at(std::size_t point) const {
     const auto trial = std::find_if(trials_.begin(), trials_.end(), [&](const Trial& t) {
       return t.point == point && t.arm == report_.study.baseline;
     });
-    if (trial == trials_.end()) return true;
-    const auto task = Registry<Task>::instance().make(trial->config.task.name, trial->config.task.options);
-    return accuracy > task->plateau_accuracy() && !on_plateau_of(*task, accuracy);
+    if (trial == trials_.end()) return {};
+    return Registry<Task>::instance().make(trial->config.task.name, trial->config.task.options)->metric();
   }
 
   void choose_target(std::size_t index, PointReport& point) const {
-    const auto of_arm = [&](std::size_t arm) { return target_accuracy(outcomes(index, arm)); };
+    const Metric& metric = point.metric;
+    const auto of_arm = [&](std::size_t arm) { return target_accuracy(outcomes(index, arm), 0.95, metric.origin()); };
+    // A target that a run stuck on the plateau has reached says nothing.
+    const auto beyond_plateau = [&](double value) {
+      return !metric.plateau || (metric.is_better(value, *metric.plateau) && !metric.on_plateau(value));
+    };
     std::size_t chosen = report_.study.baseline;
     std::optional<double> target = of_arm(chosen);
-    if (target && !beyond_plateau(index, *target))
+    if (target && !beyond_plateau(*target))
       for (std::size_t arm = 0; arm < report_.study.arms.size(); ++arm)
-        if (const auto other = of_arm(arm); other && *other > *target) target = other, chosen = arm;
-    if (!target || !beyond_plateau(index, *target)) return;
+        if (const auto other = of_arm(arm); other && metric.is_better(*other, *target)) target = other, chosen = arm;
+    if (!target || !beyond_plateau(*target)) return;
     point.target_accuracy = target;
     point.target_arm = report_.study.arms[chosen].name;
   }
 
-  void look_up_level(std::size_t point, double accuracy) {
+  void look_up_level(std::size_t point, const Metric& metric, double level) {
     for (std::size_t i = 0; i < report_.trials.size(); ++i)
       if (TrialRow& row = report_.trials[i]; row.point == point)
-        row.steps_to_level = first_step_at(curves_[i], accuracy, row.origin);
+        row.steps_to_level = first_step_at(curves_[i], metric, level, row.origin);
   }
 
   void add_point(std::size_t index) {
     const Study& study = report_.study;
-    PointReport point{study.points[index], horizon_of(trials_, index), {}, {}, {}};
+    PointReport point{study.points[index], horizon_of(trials_, index), metrics_[index], {}, {}, {}};
     choose_target(index, point);
-    if (point.target_accuracy) look_up_level(index, *point.target_accuracy);
+    if (point.target_accuracy) look_up_level(index, point.metric, *point.target_accuracy);
     const Arm baseline{study.arms[study.baseline].name, outcomes(index, study.baseline)};
     std::vector<Arm> others;
     for (std::size_t arm = 0; arm < study.arms.size(); ++arm)
       if (arm != study.baseline) others.push_back({study.arms[arm].name, outcomes(index, arm)});
     ComparisonOptions options;
     options.has_level = point.target_accuracy.has_value();
+    options.range = {point.metric.low, point.metric.high};
     StudyComparison comparison = compare_arms(baseline, others, point.horizon, options);
     std::size_t next = 0;
     for (std::size_t arm = 0; arm < study.arms.size(); ++arm) {
@@ -130,6 +134,7 @@ class Reporter {
 
   const std::vector<Trial>& trials_;
   StudyReport report_;
+  std::vector<Metric> metrics_;                  // at each point of the study
   std::vector<std::vector<CurvePoint>> curves_;  // of the trials in the report
 };
 

@@ -24,9 +24,10 @@ struct ArmResult {
 struct PointReport {
   StudyPoint point;
   double horizon = 0;           // the budget: times are cut there
+  Metric metric;                // of the baseline's task
   std::vector<ArmResult> arms;  // in the study's order
-  // 95% of the median final accuracy of the baseline, or of the best arm where the baseline never left the plateau;
-  // nothing where no arm did.
+  // 95% of the way to the median final value of the baseline, or of the best arm where the baseline never left the
+  // plateau; nothing where no arm did.
   std::optional<double> target_accuracy;
   std::string target_arm;
 };

@@ -24,16 +24,18 @@ std::optional<TrialRow> read_trial(const Trial& trial) {
   return row;
 }
 
-std::vector<CurvePoint> accuracy_curve(const fs::path& run) {
+std::vector<CurvePoint> metric_curve(const fs::path& run, const Metric& metric) {
+  const std::string name = "val_" + metric.key();
   std::vector<CurvePoint> curve;
-  for (const MetricsRow& row : read_metrics(run, {kValidationAccuracy}))
-    curve.push_back({static_cast<double>(row.step), row.at(kValidationAccuracy)});
+  for (const MetricsRow& row : read_metrics(run, {name}))
+    curve.push_back({static_cast<double>(row.step), row.at(name)});
   return curve;
 }
 
-std::optional<double> first_step_at(const std::vector<CurvePoint>& curve, double accuracy, double origin) {
+std::optional<double> first_step_at(const std::vector<CurvePoint>& curve, const Metric& metric, double level,
+                                    double origin) {
   for (const CurvePoint& point : curve)
-    if (point.step > origin && point.value >= accuracy) return point.step;
+    if (point.step > origin && !metric.is_better(level, point.value)) return point.step;
   return std::nullopt;
 }
 

@@ -12,6 +12,9 @@
 namespace eureka {
 namespace {
 
+// Stands for the label of an answer that does not count: below every class.
+constexpr std::int64_t kNotAsked = -1;
+
 // A tensor over memory that is not ours.
 template <class Value>
 at::Tensor borrowed(const std::vector<Value>& values, at::IntArrayRef shape, at::ScalarType type) {
@@ -88,17 +91,23 @@ ModelInputs ReferenceEngine::inputs_of(const Batch& batch) const {
 }
 
 ReferenceEngine::Answers ReferenceEngine::answers_of(const Batch& batch) const {
-  const auto count = static_cast<std::int64_t>(batch.labels.size());
+  const std::int64_t count = batch.samples * config_.shape.labels();
   const at::TensorOptions integers = tensor_options_.dtype(at::kLong);
-  std::vector<std::int64_t> asked;
-  for (std::int64_t i = 0; i < count; ++i)
-    if (batch.labels[static_cast<std::size_t>(i)] >= 0) asked.push_back(i);
+  std::vector<std::int64_t> asked, labels = batch.labels;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto answer = static_cast<std::size_t>(i);
+    if (batch.asks(answer))
+      asked.push_back(i);
+    else if (answer < labels.size())
+      labels[answer] = kNotAsked;
+  }
   Answers answers;
   answers.count = static_cast<std::int64_t>(asked.size());
   if (answers.count < count) answers.rows = sent(borrowed(asked, {answers.count}, at::kLong).clone(), integers);
-  answers.labels = sent(borrowed(batch.labels, {count}, at::kLong), integers);
   if (config_.shape.loss == LossKind::squared)
     answers.targets = sent(borrowed(batch.targets, {count, config_.shape.classes}, at::kFloat), tensor_options_);
+  else
+    answers.labels = sent(borrowed(labels, {count}, at::kLong).clone(), integers);
   return answers;
 }
 
@@ -108,8 +117,7 @@ at::Tensor ReferenceEngine::loss_of(const at::Tensor& predictions, const Answers
     return at::mse_loss(answers.asked_for(rows), answers.asked_for(answers.targets));
   // The same as at::cross_entropy_loss, which smooths by way of a mask and so waits for the device.
   const at::Tensor log_p = at::log_softmax(rows, 1);
-  const at::Tensor loss =
-      at::nll_loss(log_p, answers.labels.clamp_min(-1), {}, at::Reduction::Mean, /*ignore_index=*/-1);
+  const at::Tensor loss = at::nll_loss(log_p, answers.labels, {}, at::Reduction::Mean, /*ignore_index=*/kNotAsked);
   if (smoothing == 0) return loss;
   const at::Tensor spread = answers.asked_for(-log_p.sum(1)).mean();
   return (1 - smoothing) * loss + spread * (smoothing / static_cast<double>(config_.shape.classes));
@@ -117,7 +125,7 @@ at::Tensor ReferenceEngine::loss_of(const at::Tensor& predictions, const Answers
 
 at::Tensor ReferenceEngine::accuracy_of(const at::Tensor& predictions, const Answers& answers) const {
   const at::Tensor rows = predictions.detach().reshape({-1, config_.shape.classes});
-  // A label that is not asked for is negative, and no class is.
+  // No class is kNotAsked.
   if (config_.shape.loss != LossKind::squared)
     return rows.argmax(-1).eq(answers.labels).sum().to(at::kDouble) / static_cast<double>(answers.count);
   const at::Tensor targets = answers.asked_for(answers.targets).to(at::kDouble);

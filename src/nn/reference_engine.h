@@ -31,7 +31,7 @@ class ReferenceEngine final : public Engine {
  private:
   // What a batch asks for; sent to the device before the forward pass, or it would wait for that.
   struct Answers {
-    at::Tensor labels;   // negative: not asked for
+    at::Tensor labels;   // of the cross-entropy; kNotAsked where nothing is asked
     at::Tensor targets;  // of the squared loss, one row per label
     // Which labels are asked for; undefined: all. A mask on the device would have to be counted there, and waited for.
     at::Tensor rows;

@@ -85,10 +85,15 @@ std::string target_cell(const ArmResult& arm) {
 std::string accuracy_cell(const ArmResult& arm) { return accuracy_text(arm.statistics.summary.final_accuracy); }
 
 std::string table_of(const PointReport& point, const StudyTextOptions& options) {
-  const std::vector<StudyColumn> all = {
-      {"moments", moments_cell, 0},       {"rate [95%]", rate_cell, 160},      {"median step [95%]", median_cell, 0},
-      {"mean to budget", mean_cell, 140}, {"speed-up [95%]", speedup_cell, 0}, {"hazard", hazard_cell, 120},
-      {"log-rank p", p_cell, 0},          {"to target", target_cell, 130},     {"final acc", accuracy_cell, 110}};
+  const std::vector<StudyColumn> all = {{"moments", moments_cell, 0},
+                                        {"rate [95%]", rate_cell, 160},
+                                        {"median step [95%]", median_cell, 0},
+                                        {"mean to budget", mean_cell, 140},
+                                        {"speed-up [95%]", speedup_cell, 0},
+                                        {"hazard", hazard_cell, 120},
+                                        {"log-rank p", p_cell, 0},
+                                        {"to target", target_cell, 130},
+                                        {point.metric.key() == "accuracy" ? "final acc" : "final", accuracy_cell, 110}};
   std::vector<StudyColumn> shown;
   std::vector<TableColumn> columns = {{"arm", Align::left}};
   for (const StudyColumn& column : all) {
@@ -152,7 +157,7 @@ std::string key_of(const PointReport& point, const StudyReport& report) {
                                  report.study.branch ? fmt::format(" after step {}", report.study.branch->at) : "",
                                  point.horizon, point.horizon);
   if (point.target_accuracy)
-    text += fmt::format("; to target: median steps to accuracy {:.3f}, 95% of {}", *point.target_accuracy,
+    text += fmt::format("; to target: median steps to {} {:.3f}, 95% of {}", point.metric.name, *point.target_accuracy,
                         point.target_arm == report.study.arms[report.study.baseline].name
                             ? std::string("the baseline's")
                             : fmt::format("{}'s (the baseline stays on the plateau)", point.target_arm));

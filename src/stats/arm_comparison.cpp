@@ -1,6 +1,7 @@
 #include "stats/arm_comparison.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -55,29 +56,36 @@ std::vector<double> final_accuracies(std::span<const TrialOutcome> trials) {
   std::vector<double> values;
   for (const TrialOutcome& trial : trials) {
     if (!trial.final_accuracy) continue;
-    EUREKA_CHECK(*trial.final_accuracy >= 0 && *trial.final_accuracy <= 1, "a final accuracy must be in 0..1");
+    EUREKA_CHECK(std::isfinite(*trial.final_accuracy), "a final value must be finite");
     values.push_back(*trial.final_accuracy);
   }
   return values;
 }
 
-// Accuracies lie in 0..1, so they are times without censoring before a horizon of 1: the curve's median interval is
-// theirs.
-OpenInterval median_interval_of(const std::vector<double>& accuracies, double level) {
+// Counted from the lowest, values are times without censoring before a horizon: the curve's median interval is theirs.
+OpenInterval median_interval_of(const std::vector<double>& values, const ValueRange& range, double level) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double low = std::isfinite(range.low) ? std::min(range.low, *least) : *least;
+  const double high = std::isfinite(range.high) ? std::max(range.high, *most) : *most;
   std::vector<SurvivalTime> as_times;
-  for (const double accuracy : accuracies) as_times.push_back({accuracy, true});
-  return SurvivalCurve(as_times, 1, level).median_interval();
+  for (const double value : values) as_times.push_back({value - low, true});
+  OpenInterval interval = SurvivalCurve(as_times, high > low ? high - low : 1, level).median_interval();
+  if (interval.low) *interval.low += low;
+  if (interval.high) *interval.high += low;
+  return interval;
 }
 
-std::optional<AccuracySummary> summarise_accuracy(const std::vector<double>& values, double level) {
+std::optional<AccuracySummary> summarise_accuracy(const std::vector<double>& values, const ValueRange& range,
+                                                  double level) {
   if (values.empty()) return {};
   AccuracySummary summary{.n = values.size(),
                           .median = median_of(values),
-                          .median_interval = median_interval_of(values, level),
+                          .median_interval = median_interval_of(values, range, level),
                           .mean_interval = mean_interval(values, level)};
   for (const double value : values) summary.mean += value / static_cast<double>(values.size());
   if (summary.mean_interval)
-    *summary.mean_interval = {std::max(0.0, summary.mean_interval->low), std::min(1.0, summary.mean_interval->high)};
+    *summary.mean_interval = {std::max(range.low, summary.mean_interval->low),
+                              std::min(range.high, summary.mean_interval->high)};
   return summary;
 }
 
@@ -153,10 +161,10 @@ void check_seeds_differ(const Arm& arm) {
 
 }  // namespace
 
-std::optional<double> target_accuracy(std::span<const TrialOutcome> baseline, double fraction) {
+std::optional<double> target_accuracy(std::span<const TrialOutcome> baseline, double fraction, double origin) {
   const std::vector<double> values = final_accuracies(baseline);
   if (values.empty()) return {};
-  return fraction * median_of(values);
+  return origin + fraction * (median_of(values) - origin);
 }
 
 ArmSummary summarise_arm(std::span<const TrialOutcome> trials, double horizon, const ComparisonOptions& options) {
@@ -172,7 +180,7 @@ ArmSummary summarise_arm(std::span<const TrialOutcome> trials, double horizon, c
     summary.diverged += trial.diverged;
     summary.level_without_moment += options.has_level && trial.steps_to_level && !trial.moment;
   }
-  summary.final_accuracy = summarise_accuracy(final_accuracies(trials), options.level);
+  summary.final_accuracy = summarise_accuracy(final_accuracies(trials), options.range, options.level);
   return summary;
 }
 

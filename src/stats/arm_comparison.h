@@ -35,13 +35,19 @@ struct TrialOutcome {
   // Diverged: what had not come by then never will, so the run counts as waiting until the horizon, whatever last_step
   // says.
   bool diverged = false;
-  std::optional<double> final_accuracy;
+  std::optional<double> final_accuracy;  // or whatever metric the task declares
   std::optional<double> steps_to_level;  // first step at the target accuracy; nothing if never reached
 };
 
 struct Arm {
   std::string name;
   std::vector<TrialOutcome> trials;  // seeds differ within an arm; the same seed in two arms makes a pair
+};
+
+// What the final value of a run can be at all; infinite where there is no bound.
+struct ValueRange {
+  double low = 0;
+  double high = 1;
 };
 
 struct ComparisonOptions {
@@ -51,6 +57,7 @@ struct ComparisonOptions {
   std::size_t resamples = 4000;
   // Also summarise steps_to_level. Off when no target accuracy was known.
   bool has_level = true;
+  ValueRange range = {};  // of final_accuracy
 };
 
 // The waiting time for one kind of event, restricted to the horizon.
@@ -137,8 +144,9 @@ struct StudyComparison {
   std::vector<ArmReport> arms;  // in the order given
 };
 
-// `fraction` of the baseline's median final accuracy; nothing when no trial has one.
-std::optional<double> target_accuracy(std::span<const TrialOutcome> baseline, double fraction = 0.95);
+// `fraction` of the way from `origin` to the baseline's median final accuracy; nothing when no trial has one.
+std::optional<double> target_accuracy(std::span<const TrialOutcome> baseline, double fraction = 0.95,
+                                      double origin = 0);
 
 // `horizon` is the budget planned for every run, in the unit of the times; the shortest one if arms differ.
 ArmSummary summarise_arm(std::span<const TrialOutcome> trials, double horizon, const ComparisonOptions& options = {});

@@ -101,7 +101,8 @@ std::optional<Direction> guess_direction(std::string_view column) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
   const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
   constexpr std::array kDown{"loss", "err", "nll", "perplexity", "ppl", "entropy", "mse", "mae", "bpc", "bits_per"};
-  constexpr std::array kUp{"acc", "reward", "return", "score", "f1", "auc", "bleu", "success", "recall", "precision"};
+  constexpr std::array kUp{"acc", "explained", "reward",  "return", "score",    "f1",
+                           "auc", "bleu",      "success", "recall", "precision"};
   if (std::any_of(kDown.begin(), kDown.end(), has)) return Direction::down;
   if (std::any_of(kUp.begin(), kUp.end(), has)) return Direction::up;
   return std::nullopt;

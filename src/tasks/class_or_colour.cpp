@@ -54,13 +54,13 @@ class ClassOrColour final : public TileTask {
     const auto [indicator_1, indicator_2] = draw_pair(random, same, indicators_);
     std::array<int, 4> colours{};
     for (int& colour : colours) colour = draw_class(random, targets_);
-    const auto tile = [&](Place place, Bank bank, int class_index, TokenRole role) {
+    const auto tile = [&](Place place, Bank bank, int class_index, TwoStepRole role) {
       scene[place] = {bank, class_index, palette_[static_cast<std::size_t>(colours[place])], role};
     };
-    tile(top_left, kDigits, indicator_1, TokenRole::indicator);
-    tile(top_right, kClothes, draw_class(random, targets_), TokenRole::target);
-    tile(bottom_left, kClothes, draw_class(random, targets_), TokenRole::distractor);
-    tile(bottom_right, kDigits, indicator_2, TokenRole::indicator);
+    tile(top_left, kDigits, indicator_1, TwoStepRole::indicator);
+    tile(top_right, kClothes, draw_class(random, targets_), TwoStepRole::target);
+    tile(bottom_left, kClothes, draw_class(random, targets_), TwoStepRole::distractor);
+    tile(bottom_right, kDigits, indicator_2, TwoStepRole::indicator);
     set_latents(latents,
                 {same, indicator_1, indicator_2, scene[top_right].class_index, colours[top_right], colours[top_left],
                  colours[bottom_right], scene[bottom_left].class_index, colours[bottom_left]});

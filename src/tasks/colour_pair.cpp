@@ -30,14 +30,14 @@ class ColourPair final : public TileTask {
   void draw(RandomStream& random, Scene& scene, std::span<int> latents) const override {
     const bool same = first_counts(random);
     const auto [colour_1, colour_2] = draw_pair(random, same, 2);
-    const auto digit = [&](int colour, TokenRole role) {
+    const auto digit = [&](int colour, TwoStepRole role) {
       return Tile{kDigits, draw_class(random, digits_), two_colours(colour), role};
     };
     const int target_colour_1 = draw_class(random, 2), target_colour_2 = draw_class(random, 2);
-    scene[top_left] = digit(colour_1, TokenRole::indicator);
-    scene[top_right] = digit(target_colour_1, TokenRole::target);
-    scene[bottom_left] = digit(target_colour_2, TokenRole::target);
-    scene[bottom_right] = digit(colour_2, TokenRole::indicator);
+    scene[top_left] = digit(colour_1, TwoStepRole::indicator);
+    scene[top_right] = digit(target_colour_1, TwoStepRole::target);
+    scene[bottom_left] = digit(target_colour_2, TwoStepRole::target);
+    scene[bottom_right] = digit(colour_2, TwoStepRole::indicator);
     set_latents(latents,
                 {same, colour_1, colour_2, scene[top_right].class_index, scene[bottom_left].class_index,
                  scene[top_left].class_index, scene[bottom_right].class_index, target_colour_1, target_colour_2});

@@ -28,10 +28,10 @@ class DigitPair final : public TileTask {
     const auto [indicator_1, indicator_2] = draw_pair(random, same, indicators_);
     const int target_1 = draw_class(random, targets_), target_2 = draw_class(random, targets_);
     const int colour_1 = draw_class(random, 2), colour_2 = draw_class(random, 2);
-    scene[top_left] = {kDigits, indicator_1, two_colours(colour_1), TokenRole::indicator};
-    scene[top_right] = {kClothes, target_1, kWhite, TokenRole::target};
-    scene[bottom_left] = {kClothes, target_2, kWhite, TokenRole::target};
-    scene[bottom_right] = {kDigits, indicator_2, two_colours(colour_2), TokenRole::indicator};
+    scene[top_left] = {kDigits, indicator_1, two_colours(colour_1), TwoStepRole::indicator};
+    scene[top_right] = {kClothes, target_1, kWhite, TwoStepRole::target};
+    scene[bottom_left] = {kClothes, target_2, kWhite, TwoStepRole::target};
+    scene[bottom_right] = {kDigits, indicator_2, two_colours(colour_2), TwoStepRole::indicator};
     set_latents(latents, {same, indicator_1, indicator_2, target_1, target_2, colour_1, colour_2});
   }
 

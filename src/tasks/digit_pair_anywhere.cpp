@@ -32,11 +32,11 @@ class DigitPairAnywhere final : public TileTask {
     const int target_1 = draw_class(random, targets_), target_2 = draw_class(random, targets_);
     const int swap_1 = draw_class(random, 2), swap_2 = draw_class(random, 2);
     const auto digit = [&](int class_index) {
-      return Tile{kDigits, class_index, two_colours(draw_class(random, 2)), TokenRole::indicator};
+      return Tile{kDigits, class_index, two_colours(draw_class(random, 2)), TwoStepRole::indicator};
     };
     scene[top_left] = digit(indicator_1);
-    scene[top_right] = {kClothes, target_1, kWhite, TokenRole::target};
-    scene[bottom_left] = {kClothes, target_2, kWhite, TokenRole::target};
+    scene[top_right] = {kClothes, target_1, kWhite, TwoStepRole::target};
+    scene[bottom_left] = {kClothes, target_2, kWhite, TwoStepRole::target};
     scene[bottom_right] = digit(indicator_2);
     if (swap_1 == 1) std::swap(scene[top_left], scene[top_right]);
     if (swap_2 == 1) std::swap(scene[bottom_left], scene[bottom_right]);

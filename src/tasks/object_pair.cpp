@@ -35,9 +35,10 @@ class ObjectPair final : public TileTask {
     const bool same = first_counts(random);
     const auto [first, second] = draw_pair(random, same, 2);
     const int digit = draw_class(random, targets_), garment = draw_class(random, targets_);
-    scene = {Tile{kObjects, first, kWhite, TokenRole::indicator}, Tile{kObjects, second, kWhite, TokenRole::indicator},
-             Tile{kDigits, digit, two_colours(draw_class(random, 2)), TokenRole::target},
-             Tile{kClothes, garment, two_colours(draw_class(random, 2)), TokenRole::target}};
+    scene = {Tile{kObjects, first, kWhite, TwoStepRole::indicator},
+             Tile{kObjects, second, kWhite, TwoStepRole::indicator},
+             Tile{kDigits, digit, two_colours(draw_class(random, 2)), TwoStepRole::target},
+             Tile{kClothes, garment, two_colours(draw_class(random, 2)), TwoStepRole::target}};
     random.shuffle(std::span<Tile>(scene));
     const Found found = find(scene);
     set_latents(latents, {same, scene[found.objects[0]].class_index, scene[found.objects[1]].class_index, digit,

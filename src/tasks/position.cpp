@@ -12,6 +12,11 @@ class Position final : public TileTask {
   explicit Position(const TileOptions& options)
       : Position(options, parse_classes(options.target_classes, "target_classes")) {}
 
+  std::vector<Role> roles() const override {
+    return {{"target", "may carry the label; the places of both decide which one does", true},
+            {"distractor", "means nothing", false}};
+  }
+
  private:
   Position(const TileOptions& options, const std::vector<int>& targets)
       : TileTask("position", options, {{TileFamily::clothes, targets}}, static_cast<int>(targets.size()),
@@ -26,8 +31,8 @@ class Position final : public TileTask {
     const auto [column_1, column_2] = draw_pair(random, same, 2);
     const int target_1 = draw_class(random, targets_), target_2 = draw_class(random, targets_);
     scene = {};
-    scene[column_1 == 0 ? top_left : top_right] = {kClothes, target_1, kWhite, TokenRole::target};
-    scene[column_2 == 0 ? bottom_left : bottom_right] = {kClothes, target_2, kWhite, TokenRole::target};
+    scene[column_1 == 0 ? top_left : top_right] = {kClothes, target_1, kWhite, TwoStepRole::target};
+    scene[column_2 == 0 ? bottom_left : bottom_right] = {kClothes, target_2, kWhite, TwoStepRole::target};
     set_latents(latents, {same, column_1, column_2, target_1, target_2});
   }
 

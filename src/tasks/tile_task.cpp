@@ -60,12 +60,11 @@ TaskShape TileTask::shape() const {
   return {.classes = label_count_, .image = {.height = 2 * side(), .width = 2 * side(), .channels = channels()}};
 }
 
-double TileTask::plateau_accuracy() const {
+Metric TileTask::metric() const {
   const double likelier = std::max(options_.top_right_probability, 1 - options_.top_right_probability);
-  return likelier + (1 - likelier) / label_count_;
+  const double plateau = likelier + (1 - likelier) / label_count_;
+  return Metric::accuracy(plateau, kLeastSight * plateau);
 }
-
-double TileTask::plateau_floor() const { return kLeastSight * plateau_accuracy(); }
 
 const TileTask::Banks& TileTask::banks() const {
   std::call_once(opened_, [this] {
@@ -101,7 +100,8 @@ void TileTask::sample(const SampleRequest& request, Batch& batch) const {
     Scene scene;
     draw(random, scene, std::span(batch.latents).subspan(i * latents_.size(), latents_.size()));
     batch.labels[i] = rule(scene);
-    for (const Place place : kPlaces) batch.roles[i * kPlaces.size() + place] = scene[place].role;
+    for (const Place place : kPlaces)
+      batch.roles[i * kPlaces.size() + place] = static_cast<std::uint8_t>(scene[place].role);
     compose(random, split, scene, batch.inputs.data() + i * floats);
   }
 }

@@ -15,8 +15,8 @@
 #include <array>
 #include <initializer_list>
 
-#include "tasks/task.h"
 #include "tasks/tile_bank.h"
+#include "tasks/two_step_roles.h"
 
 namespace eureka {
 
@@ -66,7 +66,7 @@ struct Tile {
   int bank = -1;  // of TileTask's banks; -1: black
   int class_index = 0;
   Colour colour = kWhite;
-  TokenRole role = TokenRole::distractor;
+  TwoStepRole role = TwoStepRole::distractor;
 };
 using Scene = std::array<Tile, 4>;  // by Place
 
@@ -81,11 +81,11 @@ struct BankSpec {
 class TileTask : public Task {
  public:
   TaskShape shape() const override;
+  Metric metric() const override;
+  std::vector<Role> roles() const override { return two_step_roles(); }
   std::vector<Latent> latents() const override { return latents_; }
   void sample(const SampleRequest& request, Batch& batch) const override;
   std::vector<std::int64_t> oracle(const Batch& batch) const override;
-  double plateau_accuracy() const override;
-  double plateau_floor() const override;
 
  protected:
   // `name` seeds the draws. No data set is opened before the first sample. Throws Error(config).

@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "base/random.h"
-#include "tasks/task.h"
+#include "tasks/two_step_roles.h"
 
 namespace eureka {
 namespace {
@@ -55,6 +55,13 @@ class TwoStep final : public Task {
     return {.tokens = items() * options_.views, .dimension = options_.dimension, .classes = options_.classes};
   }
 
+  Metric metric() const override {
+    const double likelier = std::max(options_.same_probability, 1 - options_.same_probability);
+    return Metric::accuracy(likelier + (1 - likelier) / options_.classes);
+  }
+
+  std::vector<Role> roles() const override { return two_step_roles(); }
+
   std::vector<Latent> latents() const override {
     return {{"same", 2, true},
             {"indicator_1", options_.indicator_classes, true},
@@ -66,11 +73,6 @@ class TwoStep final : public Task {
   void sample(const SampleRequest& request, Batch& batch) const override;
   std::vector<std::int64_t> oracle(const Batch& batch) const override;
 
-  double plateau_accuracy() const override {
-    const double likelier = std::max(options_.same_probability, 1 - options_.same_probability);
-    return likelier + (1 - likelier) / options_.classes;
-  }
-
  private:
   using Prototypes = std::vector<float>;  // classes x dimension
   static constexpr int kDistractorClasses = 10;
@@ -78,7 +80,7 @@ class TwoStep final : public Task {
   struct Item {
     const Prototypes* family;
     int index;
-    TokenRole role;
+    TwoStepRole role;
   };
 
   std::int64_t items() const { return 4 + options_.distractors; }
@@ -130,15 +132,15 @@ void TwoStep::sample_one(RandomStream& random, std::int64_t sample, std::vector<
   const auto target_2 = static_cast<int>(random.below(classes));
 
   scratch.clear();
-  const auto add = [&](const Prototypes& family, int index, TokenRole role) {
+  const auto add = [&](const Prototypes& family, int index, TwoStepRole role) {
     for (int view = 0; view < options_.views; ++view) scratch.push_back({&family, index, role});
   };
-  add(indicators_, indicator_1, TokenRole::indicator);
-  add(first_targets_, target_1, TokenRole::target);
-  add(second_targets_, target_2, TokenRole::target);
-  add(indicators_, indicator_2, TokenRole::indicator);
+  add(indicators_, indicator_1, TwoStepRole::indicator);
+  add(first_targets_, target_1, TwoStepRole::target);
+  add(second_targets_, target_2, TwoStepRole::target);
+  add(indicators_, indicator_2, TwoStepRole::indicator);
   for (int i = 0; i < options_.distractors; ++i)
-    add(distractors_, static_cast<int>(random.below(kDistractorClasses)), TokenRole::distractor);
+    add(distractors_, static_cast<int>(random.below(kDistractorClasses)), TwoStepRole::distractor);
   if (options_.shuffled) random.shuffle(std::span(scratch));
 
   const auto dimension = static_cast<std::size_t>(options_.dimension);
@@ -147,7 +149,7 @@ void TwoStep::sample_one(RandomStream& random, std::int64_t sample, std::vector<
   for (std::size_t i = 0; i < scratch.size(); ++i, token += dimension) {
     const float* prototype = scratch[i].family->data() + static_cast<std::size_t>(scratch[i].index) * dimension;
     for (std::size_t j = 0; j < dimension; ++j) token[j] = prototype[j] + static_cast<float>(options_.noise) * token[j];
-    batch.roles[first_token + i] = scratch[i].role;
+    batch.roles[first_token + i] = static_cast<std::uint8_t>(scratch[i].role);
   }
   batch.labels[static_cast<std::size_t>(sample)] = same ? target_1 : target_2;
   int* latent = batch.latents.data() + sample * 5;

@@ -7,10 +7,7 @@
 
 namespace eureka {
 
-// On the validation accuracy, with the task's own plateau and the planned length of the run.
+// On the task's metric over the validation samples, with its plateau and the planned length of the run.
 DetectorOptions detector_options(const Task& task, const RunConfig& config);
-
-// Near the level of a model that has not found the task's hidden step, not at the one it arrives on afterwards.
-bool on_plateau_of(const Task& task, double accuracy);
 
 }  // namespace eureka

@@ -14,10 +14,10 @@ namespace eureka {
 namespace {
 
 // The level of the last plateau that is the task's own, not the one a run arrives on when it has learned everything.
-std::optional<double> stuck_level(const std::vector<Plateau>& plateaus, const Task& task) {
+std::optional<double> stuck_level(const std::vector<Plateau>& plateaus, const Metric& metric) {
   std::optional<double> level;
   for (const Plateau& plateau : plateaus)
-    if (on_plateau_of(task, plateau.level)) level = plateau.level;
+    if (metric.on_plateau(plateau.level)) level = plateau.level;
   return level;
 }
 
@@ -46,6 +46,12 @@ Batch draw_validation(const Task& task, const RunConfig& config) {
   return batch;
 }
 
+// What the last evaluation said.
+struct Measured {
+  double loss = 0;
+  double metric = 0;
+};
+
 class TrainingRun {
  public:
   TrainingRun(const RunConfig& config, const RunRequest& request, RunParts parts, RunObserver& observer,
@@ -60,6 +66,7 @@ class TrainingRun {
         // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
         directory_(request.resume ? RunDirectory::reopen(request.directory, config)
                                   : RunDirectory::create(request.directory, config)),
+        metric_(task_->metric()),
         detector_(detector_options(*task_, config)) {
     if (request.resume) restore(request.resume_step);
   }
@@ -73,7 +80,7 @@ class TrainingRun {
   bool train_one_step();
   bool evaluate();
   bool enough() const;
-  MetricsRow metrics_row(const Evaluation& evaluation) const;
+  MetricsRow metrics_row() const;
   void write_row(const MetricsRow& row);
   // Moments confirmed or withdrawn by the row of `step`; `log` is false while a resumed run reads its rows again.
   void note_moments(std::int64_t step, bool log);
@@ -90,11 +97,12 @@ class TrainingRun {
   Engine* engine_;
   Batch validation_;
   RunDirectory directory_;
+  Metric metric_;
   MomentDetector detector_;
   LoopState loop_;
   Batch batch_;
   std::int64_t last_row_step_ = -1;
-  Evaluation last_evaluation_{std::nan(""), std::nan("")};
+  Measured last_{std::nan(""), std::nan("")};
   std::size_t moments_noted_ = 0;
   std::optional<std::int64_t> confirmed_at_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -110,9 +118,9 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
   }
   directory_.rewind(loop_);
   // The detector has no state of its own to save: it is a function of the curve.
-  for (const MetricsRow& row : read_metrics(directory_.path(), {kValidationAccuracy, kValidationLoss})) {
-    last_evaluation_ = {row.at(kValidationLoss), row.at(kValidationAccuracy)};
-    detector_.add(static_cast<double>(row.step), last_evaluation_.accuracy);
+  for (const MetricsRow& row : read_metrics(directory_.path(), {"val_" + metric_.key(), kValidationLoss})) {
+    last_ = {row.at(kValidationLoss), row.at("val_" + metric_.key())};
+    detector_.add(static_cast<double>(row.step), last_.metric);
     last_row_step_ = row.step;
     note_moments(row.step, false);
     observer_.on_row(row, detector_.findings());
@@ -176,7 +184,7 @@ bool TrainingRun::train_one_step() {
     return false;
   }
   loop_.loss_sum += result.loss;
-  loop_.accuracy_sum += result.accuracy;
+  loop_.accuracy_sum += metric_.value(result.loss, result.accuracy);
   loop_.gradient_norm_sum += result.gradient_norm;
   ++loop_.sum_steps;
   return true;
@@ -188,23 +196,23 @@ bool TrainingRun::evaluate() {
     diverge("val_loss", evaluation.loss);
     return false;
   }
-  last_evaluation_ = evaluation;
-  const MetricsRow row = metrics_row(evaluation);
+  last_ = {evaluation.loss, metric_.value(evaluation.loss, evaluation.accuracy)};
+  const MetricsRow row = metrics_row();
   write_row(row);
-  detector_.add(static_cast<double>(loop_.step), evaluation.accuracy);
+  detector_.add(static_cast<double>(loop_.step), last_.metric);
   note_moments(loop_.step, true);
   observer_.on_row(row, detector_.findings());
   return true;
 }
 
-MetricsRow TrainingRun::metrics_row(const Evaluation& evaluation) const {
+MetricsRow TrainingRun::metrics_row() const {
   MetricsRow row{.step = loop_.step, .numbers = {}};
-  row.add(kValidationAccuracy, evaluation.accuracy);
-  row.add(kValidationLoss, evaluation.loss);
+  row.add("val_" + metric_.key(), last_.metric);
+  row.add(kValidationLoss, last_.loss);
   if (loop_.sum_steps > 0) {
     const auto count = static_cast<double>(loop_.sum_steps);
     row.add("train_loss", loop_.loss_sum / count);
-    row.add("train_accuracy", loop_.accuracy_sum / count);
+    row.add("train_" + metric_.key(), loop_.accuracy_sum / count);
     row.add("gradient_norm", loop_.gradient_norm_sum / count);
   }
   row.add("lr", learning_rate(config_.train, loop_.step));
@@ -278,12 +286,13 @@ RunSummary TrainingRun::summary(RunStatus status) {
   summary.model = config_.model.name;
   summary.attention = config_.attention.name;
   summary.parameters = total_size(engine_->parameters());
-  summary.task_plateau = task_->plateau_accuracy();
-  summary.final_validation_metric = if_finite(last_evaluation_.accuracy);
-  summary.final_validation_loss = if_finite(last_evaluation_.loss);
+  summary.metric = metric_.key();
+  summary.task_plateau = metric_.plateau;
+  summary.final_validation_metric = if_finite(last_.metric);
+  summary.final_validation_loss = if_finite(last_.loss);
   detector_.finish();
   summary.moment = largest_moment(detector_.moments());
-  if (!summary.moment) summary.stuck_level = stuck_level(detector_.plateaus(), *task_);
+  if (!summary.moment) summary.stuck_level = stuck_level(detector_.plateaus(), metric_);
   return summary;
 }
 

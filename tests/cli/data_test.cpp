@@ -81,8 +81,22 @@ TEST_F(DataVerb, ShowsTasksAndDataSetsAsPng) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(read_file(out).substr(0, 8), "\x89PNG\r\n\x1a\n");
   }
-  EXPECT_EQ(eureka_command({"data", "show", "two-step"}).exit_code, 2);
   EXPECT_THAT(eureka_command({"data", "show", "digit-pear"}).err, HasSubstr("did you mean 'digit-pair'?"));
+}
+
+TEST_F(DataVerb, ShowsATaskWithoutImagesAsATable) {
+  const CommandResult result = eureka_command({"data", "show", "copy", "--n", "1", "--set", "task.length=2"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::MatchesRegex(".*sample +token +id +role +answer +look at +current\n"
+                                                " *0 +0 +[0-9]+ +source\n"
+                                                " *0 +1 +[0-9]+ +source\n"
+                                                " *0 +2 +16 +separator +[0-9]+ +0 +16\n"
+                                                " *0 +3 +[0-9]+ +copy +[0-9]+ +1 +[0-9]+\n"
+                                                "source: an id to be copied\n.*"));
+  EXPECT_EQ(eureka_command({"data", "show", "two-step"}).exit_code, 0);
+  const CommandResult picture = eureka_command({"data", "show", "two-step", "--out", own() + "/x.png"});
+  EXPECT_EQ(picture.exit_code, 2);
+  EXPECT_THAT(picture.err, HasSubstr("the task two-step has no images to draw"));
 }
 
 }  // namespace

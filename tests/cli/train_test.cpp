@@ -50,6 +50,17 @@ TEST(Train, FindsTheMomentAndStopsAfterIt) {
   }
 }
 
+TEST(Train, TheCopyPresetSolvesItsTask) {
+  const TemporaryDirectory directory;
+  const fs::path run = directory.path() / "run";
+  const CommandResult result = eureka_command({"train", "copy", "--out", run.string(), "--quiet", "--seed", "2"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json summary = Json::parse(read_file(run / "summary.json"));
+  EXPECT_GT(summary.at("final_validation_accuracy").get<double>(), 0.99);
+  EXPECT_FALSE(summary.contains("metric"));
+  EXPECT_EQ(summary.at("task_plateau_accuracy"), 1.0 / 16);
+}
+
 TEST(Train, TheMlpHasNoMoment) {
   const TemporaryDirectory directory;
   const fs::path run = directory.path() / "run";

@@ -115,6 +115,10 @@ TEST(TransformerPlan, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(refused(TransformerKind::encoder, {}, 0, image));
   EXPECT_TRUE(refused(TransformerKind::encoder, {}, 0, every));
   EXPECT_TRUE(refused(TransformerKind::decoder, {}, 0, vectors));
+  TaskShape ahead = every;
+  ahead.looks_ahead = true;
+  EXPECT_FALSE(refused(TransformerKind::decoder, {}, 0, every));
+  EXPECT_TRUE(refused(TransformerKind::decoder, {}, 0, ahead));
   EXPECT_TRUE(refused(TransformerKind::vit, {}, 7, vectors));
   EXPECT_TRUE(refused(TransformerKind::vit, {}, 9, image));
   EXPECT_FALSE(refused(TransformerKind::vit, {}, 7, image));

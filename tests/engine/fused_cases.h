@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -50,13 +51,28 @@ inline Batch random_batch(const TaskShape& shape, std::int64_t samples, const Ba
   random.fill_normal(batch.targets);
   for (std::int32_t& id : batch.ids)
     id = static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(shape.vocabulary)));
-  for (std::int64_t& label : batch.labels) {
-    label = random.below(static_cast<std::uint32_t>(shape.classes));
-    if (&label != batch.labels.data() && random.uniform_float() >= options.asked_share) label = -1;
+  const auto answers = static_cast<std::size_t>(samples * shape.labels());
+  if (options.asked_share < 1) batch.asked.assign(answers, 1);
+  for (std::size_t i = 0; i < answers; ++i) {
+    const std::int64_t label = random.below(static_cast<std::uint32_t>(shape.classes));
+    if (!batch.labels.empty()) batch.labels[i] = label;
+    if (i > 0 && random.uniform_float() >= options.asked_share) batch.asked[i] = 0;
   }
   if (options.masked) {
     batch.visible.resize(static_cast<std::size_t>(samples * shape.tokens));
     for (std::uint8_t& visible : batch.visible) visible = random.uniform_float() < 0.7F ? 1 : 0;
+  }
+  return batch;
+}
+
+// The same questions; nonsense where nothing is asked.
+inline Batch with_other_unasked(Batch batch) {
+  const std::size_t answers = batch.asked.size();
+  for (std::size_t i = 0; i < answers; ++i) {
+    if (batch.asks(i)) continue;
+    if (!batch.labels.empty()) batch.labels[i] = i % 2 == 0 ? -7 : std::int64_t{1} << 40;
+    for (std::size_t k = 0; k < batch.targets.size() / answers; ++k)
+      batch.targets[i * batch.targets.size() / answers + k] = std::numeric_limits<float>::quiet_NaN();
   }
   return batch;
 }

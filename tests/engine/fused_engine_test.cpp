@@ -115,6 +115,31 @@ TEST(FusedEngine, AStepIsTheSameWhateverRanBefore) {
   expect_same_bits(trained(fresh, 0, 2), trained(used, 0, 2));
 }
 
+TEST(FusedEngine, ReadsNoAnswerThatNobodyAsksFor) {
+  for (const LossKind loss : {LossKind::cross_entropy, LossKind::squared}) {
+    EngineConfig config = decoder_config();
+    config.shape.loss = loss;
+    const Batch batch = random_batch(config.shape, 40, {.asked_share = 0.5});
+    FusedEngine one(config), other(config);
+    const StepResult a = one.train_step(batch, {0, 1e-2});
+    const StepResult b = other.train_step(with_other_unasked(batch), {0, 1e-2});
+    EXPECT_EQ(a.loss, b.loss);
+    EXPECT_EQ(a.accuracy, b.accuracy);
+    expect_same_bits(one.export_state(), other.export_state());
+  }
+}
+
+TEST(FusedEngine, ALabelThatIsAskedForMustBeOfAClass) {
+  const EngineConfig config = decoder_config();
+  Batch batch = random_batch(config.shape, 4);
+  batch.labels[5] = -1;
+  FusedEngine engine(config);
+  EXPECT_ANY_THROW(engine.evaluate(batch, 0));
+  batch.asked.assign(batch.labels.size(), 1);
+  batch.asked[5] = 0;
+  EXPECT_NO_THROW(engine.evaluate(batch, 0));
+}
+
 TEST(FusedEngine, RefusesWhatItDoesNotCoverAndSaysWhy) {
   EXPECT_FALSE(why_not_fused(small_config()));
   EngineConfig config = small_config();

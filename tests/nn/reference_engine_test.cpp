@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "engine/fused_cases.h"
 
 namespace eureka {
 namespace {
@@ -209,6 +210,20 @@ TEST(ReferenceEngine, LabelSmoothingIsTheTextbookLoss) {
       expected -=
           (0.1 / 10 + (batch.labels[static_cast<std::size_t>(i)] == c ? 0.9 : 0)) * log_p[i][c].item<double>() / 4;
   EXPECT_NEAR(engine.accumulate_gradients(batch, 0).loss, expected, 1e-12);
+}
+
+TEST(ReferenceEngine, ReadsNoAnswerThatNobodyAsksFor) {
+  for (const LossKind loss : {LossKind::cross_entropy, LossKind::squared}) {
+    EngineConfig config = decoder_config();
+    config.shape.loss = loss;
+    const Batch batch = random_batch(config.shape, 8, {.asked_share = 0.5});
+    ReferenceEngine one(config), other(config);
+    const StepResult a = one.train_step(batch, {0, 1e-2});
+    const StepResult b = other.train_step(with_other_unasked(batch), {0, 1e-2});
+    EXPECT_EQ(a.loss, b.loss);
+    EXPECT_EQ(a.accuracy, b.accuracy);
+    EXPECT_TRUE(one.parameter_set().values().equal(other.parameter_set().values()));
+  }
 }
 
 TEST(ReferenceEngine, HooksSeeEveryPointAndChangeNothing) {

@@ -276,6 +276,7 @@ TEST(Detector, GuessesWhereBetterIs) {
   EXPECT_EQ(guess_direction("Train_Loss"), Direction::down);
   EXPECT_EQ(guess_direction("eval_error_rate"), Direction::down);
   EXPECT_EQ(guess_direction("episode_reward"), Direction::up);
+  EXPECT_EQ(guess_direction("val_explained_variance"), Direction::up);
   EXPECT_FALSE(guess_direction("value").has_value());
   Curve down = two_step(1000, 100, 0.01);
   for (CurvePoint& point : down) point.value = -point.value;

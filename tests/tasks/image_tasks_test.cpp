@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "io/crc32c.h"
-#include "tasks/task.h"
+#include "tasks/two_step_roles.h"
 
 namespace eureka {
 namespace {
@@ -84,7 +84,7 @@ TEST(ImageTasks, LabelsFollowTheRuleInEveryCombination) {
 TEST(ImageTasks, TopRightProbabilitySkewsTheHiddenStepAndThePlateau) {
   for (const auto& [name, rule] : kRules) {
     const auto task = make(name, {{"top_right_probability", 0.8}});
-    EXPECT_DOUBLE_EQ(task->plateau_accuracy(), 0.82) << name;
+    EXPECT_DOUBLE_EQ(task->metric().plateau.value(), 0.82) << name;
     const Batch batch = draw(*task, 3000);
     int first = 0;
     for (std::size_t i = 0; i < 3000; ++i) first += batch.latents[i * task->latents().size()];
@@ -113,20 +113,24 @@ TEST(ImageTasks, OracleIsRightInEveryForm) {
 TEST(ImageTasks, RolesNameTheTilesOfEachSample) {
   const auto roles_of = [](const std::string& name) {
     const Batch batch = draw(*make(name), 200);
-    std::set<std::vector<TokenRole>> seen;
-    for (std::size_t i = 0; i < 200; ++i) seen.insert({&batch.roles[4 * i], &batch.roles[4 * i] + 4});
+    std::set<std::vector<TwoStepRole>> seen;
+    for (std::size_t i = 0; i < 200; ++i) {
+      std::vector<TwoStepRole> tiles;
+      for (std::size_t tile = 0; tile < 4; ++tile) tiles.push_back(static_cast<TwoStepRole>(batch.roles[4 * i + tile]));
+      seen.insert(tiles);
+    }
     return seen;
   };
-  using enum TokenRole;
-  EXPECT_EQ(roles_of("digit-pair"), (std::set<std::vector<TokenRole>>{{indicator, target, target, indicator}}));
+  using enum TwoStepRole;
+  EXPECT_EQ(roles_of("digit-pair"), (std::set<std::vector<TwoStepRole>>{{indicator, target, target, indicator}}));
   EXPECT_EQ(roles_of("class-or-colour"),
-            (std::set<std::vector<TokenRole>>{{indicator, target, distractor, indicator}}));
+            (std::set<std::vector<TwoStepRole>>{{indicator, target, distractor, indicator}}));
   EXPECT_EQ(roles_of("digit-pair-anywhere").size(), 4U);
   EXPECT_EQ(roles_of("object-pair").size(), 6U) << "two of four places are indicators";
-  EXPECT_EQ(roles_of("position"), (std::set<std::vector<TokenRole>>{{target, distractor, target, distractor},
-                                                                    {target, distractor, distractor, target},
-                                                                    {distractor, target, target, distractor},
-                                                                    {distractor, target, distractor, target}}));
+  EXPECT_EQ(roles_of("position"), (std::set<std::vector<TwoStepRole>>{{target, distractor, target, distractor},
+                                                                      {target, distractor, distractor, target},
+                                                                      {distractor, target, target, distractor},
+                                                                      {distractor, target, distractor, target}}));
 }
 
 TEST(ImageTasks, PoolingAveragesAndCentringTakesTheMeanOff) {

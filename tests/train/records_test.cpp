@@ -111,7 +111,7 @@ TEST(Records, AFieldThatWasAddedLaterHasItsDefaultInOlderFiles) {
 
 TEST(MetricsRow, KeepsTheOrderAndEveryBitOfItsNumbers) {
   MetricsRow row{.step = 25, .numbers = {}};
-  row.add(kValidationAccuracy, 0.1 + 0.2);
+  row.add("val_accuracy", 0.1 + 0.2);
   row.add(kValidationLoss, 1e-300);
   row.add("attention/0/1/entropy", 0.5);
   row.add("gradient_norm", std::numeric_limits<double>::infinity());
@@ -137,7 +137,7 @@ TEST(MetricsRow, OfAFileIsRefusedWithItsLineAndATornLastOneDropped) {
         R"({"step":1,"val_accuracy":"half","val_loss":1.0})", R"({"step":1,"val_loss":1.0})", R"({"step":1})"}) {
     replace_file(run.path() / "metrics.jsonl", row + "\n" + wrong + "\n");
     try {
-      read_metrics(run.path(), {kValidationAccuracy});
+      read_metrics(run.path(), {"val_accuracy"});
       ADD_FAILURE() << "accepted: " << wrong;
     } catch (const Error& error) {
       EXPECT_EQ(error.where(), (run.path() / "metrics.jsonl").string() + ":2");

@@ -33,7 +33,6 @@ struct MetricsRow {
   double validation_metric() const;
 };
 
-inline constexpr const char* kValidationAccuracy = "val_accuracy";
 inline constexpr const char* kValidationLoss = "val_loss";
 
 // One line of JSON, without its end; and the object in it, for a record that holds a row.

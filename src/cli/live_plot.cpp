@@ -52,7 +52,7 @@ void LivePlot::on_step(std::int64_t updates_done) {
 
 void LivePlot::on_row(const MetricsRow& row, const Findings& findings) {
   xs_.push_back(static_cast<double>(row.step));
-  ys_.push_back(row.validation_metric);
+  ys_.push_back(row.validation_metric());
   findings_ = findings;
 }
 

@@ -16,20 +16,15 @@ std::string title_of(const RunConfig& config) {
                      transformer_kind(config.model.name) ? config.attention.name : config.model.name, config.run.seed);
 }
 
-void print_summary(const nlohmann::ordered_json& summary, const Metric& metric, const fs::path& out) {
-  const auto& moment = summary.at("moment");
-  const auto& value = summary.at("final_validation_" + metric.key());
-  fmt::print("{} after {} steps; validation {} {}\n", summary.at("status").get<std::string>(),
-             summary.at("steps").get<std::int64_t>(), metric.name,
-             value.is_number() ? fmt::format("{:.3f}", value.get<double>()) : "none");
-  if (moment.at("found").get<bool>()) {
+void print_summary(const RunSummary& summary, const Metric& metric, const fs::path& out) {
+  const auto& value = summary.final_validation_metric;
+  fmt::print("{} after {} steps; validation {} {}\n", status_name(summary.status), summary.steps, metric.name,
+             value ? fmt::format("{:.3f}", *value) : "none");
+  if (const auto& moment = summary.moment) {
     fmt::print("Eureka-moment at step {:.0f}: from {:.3f} to {:.3f}, 10-90% in {:.0f} steps (score {:.2f})\n",
-               moment.at("step").get<double>(), moment.at("plateau_level").get<double>(),
-               moment.at("level_after").get<double>(),
-               moment.at("rise_end").get<double>() - moment.at("rise_start").get<double>(),
-               moment.at("score").get<double>());
-  } else if (moment.at("plateau_level").is_number()) {
-    fmt::print("no Eureka-moment: still on the plateau at {:.3f}\n", moment.at("plateau_level").get<double>());
+               moment->step, moment->plateau_level, moment->level_after, moment->rise_width(), moment->score);
+  } else if (summary.stuck_level) {
+    fmt::print("no Eureka-moment: still on the plateau at {:.3f}\n", *summary.stuck_level);
   } else {
     fmt::print("no Eureka-moment, and no plateau to leave\n");
   }
@@ -50,11 +45,11 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
     return kInterrupted;
   }
   if (options.json) {
-    fmt::print("{}\n", outcome.summary.dump(2));
+    fmt::print("{}", to_text(*outcome.summary));
   } else {
     if (is_terminal(STDOUT_FILENO))
       fmt::print("{}", plot.picture(terminal_columns(STDOUT_FILENO), use_colour(STDOUT_FILENO)));
-    print_summary(outcome.summary, metric, request.directory);
+    print_summary(*outcome.summary, metric, request.directory);
   }
   if (outcome.status == RunStatus::diverged)
     fmt::print(stderr, "eureka: the loss is no longer finite; everything up to there is in {}\n", place);

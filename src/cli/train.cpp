@@ -24,7 +24,7 @@ ConfigEntries entries_of(const TrainArguments& arguments) {
     const ConfigSource source = find_config(arguments.source);
     base = read_toml(source.text, source.file_name);
   } else if (arguments.resume && !arguments.out.empty()) {
-    base = read_run_config(arguments.out);
+    base = to_entries(read_run_config(arguments.out, catalog()), arguments.out);
   } else {
     throw Error(ErrorKind::usage, "eureka train needs a preset or a file", {},
                 "for example: eureka train two-step  (eureka list presets)");

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "io/jsonl.h"
+#include "lab/trial_row.h"
 #include "tasks/task.h"
 #include "train/branch.h"
 #include "train/detection.h"
@@ -45,19 +45,9 @@ struct CurveUntil {
 
 CurveUntil curve_until(const fs::path& run, const Metric& metric, std::int64_t step) {
   CurveUntil curve;
-  const fs::path path = run / "metrics.jsonl";
-  const JsonTable table = parse_json_rows(read_file(path), path.string());
-  const auto column = [&](std::string_view name) -> const JsonColumn* {
-    const auto found = std::find_if(table.columns.begin(), table.columns.end(),
-                                    [&](const JsonColumn& one) { return one.name == name; });
-    return found == table.columns.end() ? nullptr : &*found;
-  };
-  const JsonColumn* steps = column("step");
-  const JsonColumn* values = column("val_" + metric.key());
-  if (steps == nullptr || values == nullptr || steps->rows != values->rows) return curve;
-  for (std::size_t i = 0; i < steps->values.size(); ++i) {
-    if (steps->values[i] >= static_cast<double>(step)) curve.reached = true;
-    if (steps->values[i] <= static_cast<double>(step)) curve.points.push_back({steps->values[i], values->values[i]});
+  for (const CurvePoint& point : metric_curve(run, metric)) {
+    if (point.step >= static_cast<double>(step)) curve.reached = true;
+    if (point.step <= static_cast<double>(step)) curve.points.push_back(point);
   }
   return curve;
 }
@@ -118,9 +108,9 @@ std::vector<Trial> plan_parents(const Study& study, const Catalog& catalog, cons
 ArmsPreview preview_arms(const Study& study, const Catalog& catalog, const std::vector<Trial>& parents) {
   ConfigEntries first;
   if (parents.empty())
-    first = read_run_config(runs_below(study).front());
+    first = to_entries(read_run_config(runs_below(study).front(), catalog), study.branch->from);
   else
-    for (const auto& [key, value] : flat_entries(parents.front().config)) first[key] = {value, "the base of the study"};
+    first = to_entries(parents.front().config, "the base of the study");
   ArmsPreview preview{resolve_config(first, catalog), {}};
   for (std::size_t arm = 0; arm < study.arms.size(); ++arm) {
     const ConfigEntries entries = merge_entries(first, change_of(study, study.arms[arm]));
@@ -136,7 +126,7 @@ ContinuedRuns choose_runs(const Study& study, const Catalog& catalog, const std:
   const std::set<std::int64_t> wanted(study.seeds.begin(), study.seeds.end());
   ContinuedRuns runs;
   for (const fs::path& directory : directories) {
-    const RunConfig config = resolve_config(read_run_config(directory), catalog);
+    const RunConfig config = read_run_config(directory, catalog);
     if (!wanted.empty() && !wanted.contains(config.run.seed)) continue;
     ++runs.looked_at;
     if (!answers(study.branch->only, config, directory, study.branch->at)) continue;

@@ -104,6 +104,7 @@ class StudyRun {
     atomic_write(request_.out / "arms.csv", arms_csv(report));
     atomic_write(request_.out / "trials.csv", trials_csv(report));
     atomic_write(request_.out / "study.json", study_json(report));
+    if (!report.damaged.empty()) outcome_.end = StudyEnd::incomplete;
     outcome_.report = std::move(report);
   }
 

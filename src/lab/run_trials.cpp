@@ -45,8 +45,9 @@ class Runner {
     try {
       row = read_trial(trial);
     } catch (const Error& error) {
-      // A summary that cannot be read is no summary: the run writes it again.
+      // A damaged summary is no summary: the run writes it again.
       observers_.tell(TrialDamaged{trial, error.message()});
+      set_aside_damaged_summary(trial.directory);
       return false;
     }
     if (row) observers_.tell(TrialEnded{trial, *row, seconds});

@@ -22,6 +22,7 @@ struct StudyHead {
   AwaitedEvent event = AwaitedEvent::moment;
   double target = 0;
   double relative_target = kDefaultTargetFraction;
+  std::string version;
 
   template <class V>
   void visit(V& v) {
@@ -34,6 +35,7 @@ struct StudyHead {
     v("event", event, "what the arms are compared by: the moment, or the first step at the target");
     v("target", target, Range{-1e9, 1e9}, "validation accuracy to reach; left out, it is relative to the baseline");
     v("relative_target", relative_target, Range{0.01, 1}, "share of the baseline's median final accuracy to reach");
+    v("version", version, "of the eureka that wrote this file; of no effect");
   }
 };
 
@@ -190,10 +192,7 @@ void append_entries(std::string& text, const std::string& prefix, const ConfigEn
   for (const auto& [key, entry] : entries) text += fmt::format("{}{} = {}\n", prefix, key, to_toml(entry.value));
 }
 
-}  // namespace
-
-Study read_study(const ConfigSource& source) {
-  const ConfigDocument document = read_toml_document(source.text, source.file_name);
+Study read_document(const ConfigDocument& document, const ConfigSource& source) {
   refuse_foreign_keys(document, source.file_name);
   const auto head = read_section<StudyHead>(document.entries, "study", {"seeds"});
   Study study;
@@ -229,10 +228,28 @@ Study read_study(const ConfigSource& source) {
   return study;
 }
 
+// Who wrote a study.toml; nothing for a file written by hand.
+std::string writer_of(const ConfigDocument& document) {
+  const auto version = document.entries.find("study.version");
+  const auto* text = version == document.entries.end() ? nullptr : std::get_if<std::string>(&version->second.value);
+  return text == nullptr ? "" : fmt::format(" (written by eureka {}; this is eureka {})", *text, EUREKA_VERSION);
+}
+
+}  // namespace
+
+Study read_study(const ConfigSource& source) {
+  const ConfigDocument document = read_toml_document(source.text, source.file_name);
+  try {
+    return read_document(document, source);
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.what() + writer_of(document), error.where(), error.hint());
+  }
+}
+
 std::string to_toml(const Study& study) {
   const auto text_value = [](const std::string& text) { return to_toml(OptionValue(text)); };
   std::string text = "# written by eureka study: complete, with what the command line changed\n[study]\n";
-  text += fmt::format("name = {}\n", text_value(study.name));
+  text += fmt::format("version = {}\nname = {}\n", text_value(EUREKA_VERSION), text_value(study.name));
   if (!study.question.empty()) text += fmt::format("question = {}\n", text_value(study.question));
   if (!study.base.empty()) text += fmt::format("base = {}\n", text_value(study.base));
   if (!study.seeds.empty()) text += fmt::format("seeds = [{}]\n", fmt::join(study.seeds, ", "));

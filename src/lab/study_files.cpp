@@ -136,6 +136,12 @@ std::string study_json(const StudyReport& report) {
                {"trials_ended", report.trials.size()}};
   if (study.event != AwaitedEvent::moment)
     json["event"] = enum_names(study.event)[static_cast<std::size_t>(study.event)];
+  if (!report.damaged.empty()) {
+    json["trials_damaged"] = report.damaged.size();
+    json["damaged"] = Json::array();
+    for (const DamagedTrial& trial : report.damaged)
+      json["damaged"].push_back({{"directory", trial.directory.generic_string()}, {"reason", trial.reason}});
+  }
   if (study.branch)
     json["branch"] = {{"from", name_or_null(study.branch->from)},
                       {"at", study.branch->at},

@@ -48,12 +48,8 @@ class Reporter {
     std::vector<std::tuple<std::size_t, std::size_t, std::size_t>> order;  // point, arm, index: seeds keep theirs
     for (std::size_t i = 0; i < trials.size(); ++i) order.emplace_back(trials[i].point, trials[i].arm, i);
     std::sort(order.begin(), order.end());
-    for (const auto& [point, arm, index] : order)
-      if (auto row = read_trial(trials[index])) {
-        report_.trials.push_back(std::move(*row));
-        report_.trial_directories.push_back(trials[index].directory.lexically_relative(out));
-        absolute_.push_back(trials[index].directory);
-      }
+    for (std::size_t point = 0; point < study.points.size(); ++point) metrics_.push_back(metric_at(point));
+    for (const auto& [point, arm, index] : order) read(trials[index], trials[index].directory.lexically_relative(out));
   }
 
   StudyReport make() {
@@ -62,6 +58,19 @@ class Reporter {
   }
 
  private:
+  void read(const Trial& trial, const fs::path& directory) {
+    try {
+      const std::optional<TrialRow> row = read_trial(trial);
+      if (!row) return;
+      curves_.push_back(metric_curve(trial.directory, metrics_[trial.point]));
+      report_.trials.push_back(*row);
+      report_.trial_directories.push_back(directory);
+    } catch (const Error& error) {
+      report_.damaged.push_back(
+          {directory, fmt::format("{}: {}", fs::path(error.where()).filename().string(), error.what())});
+    }
+  }
+
   std::vector<TrialOutcome> outcomes(std::size_t point, std::size_t arm) const {
     std::vector<TrialOutcome> found;
     for (const TrialRow& row : report_.trials)
@@ -101,12 +110,12 @@ class Reporter {
   void look_up_level(std::size_t point, const Metric& metric, double level) {
     for (std::size_t i = 0; i < report_.trials.size(); ++i)
       if (TrialRow& row = report_.trials[i]; row.point == point)
-        row.steps_to_level = first_step_at(absolute_[i], metric, level, row.origin);
+        row.steps_to_level = first_step_at(curves_[i], metric, level, row.origin);
   }
 
   void add_point(std::size_t index) {
     const Study& study = report_.study;
-    PointReport point{study.points[index], horizon_of(trials_, index), metric_at(index), {}, {}, {}};
+    PointReport point{study.points[index], horizon_of(trials_, index), metrics_[index], {}, {}, {}};
     choose_target(index, point);
     if (point.target_accuracy) look_up_level(index, point.metric, *point.target_accuracy);
     const Arm baseline{study.arms[study.baseline].name, outcomes(index, study.baseline)};
@@ -131,7 +140,8 @@ class Reporter {
 
   const std::vector<Trial>& trials_;
   StudyReport report_;
-  std::vector<fs::path> absolute_;
+  std::vector<Metric> metrics_;                  // at each point of the study
+  std::vector<std::vector<CurvePoint>> curves_;  // of the trials in the report
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // What a study found, point by point: the statistics of every arm, and the trials behind them.
 //
-//   StudyReport report = report_study(study, trials);
+//   StudyReport report = report_study(study, trials, out);
 //   atomic_write(out / "study.json", study_json(report));          docs/study-json.md says what is in it
 //
 // A pure function of the run directories: the same however often the study was killed on the way.
@@ -32,12 +32,19 @@ struct PointReport {
   std::string target_arm;  // empty: the study's own
 };
 
+// One whose records cannot be read. It counts for nothing.
+struct DamagedTrial {
+  fs::path directory;  // below the study's own
+  std::string reason;
+};
+
 struct StudyReport {
   Study study;
   std::size_t planned = 0;  // trials
   std::vector<PointReport> points;
   std::vector<TrialRow> trials;             // that ended, by point, arm and seed
   std::vector<fs::path> trial_directories;  // of each of them, below the study's own
+  std::vector<DamagedTrial> damaged;        // in the same order
   std::size_t runs_looked_at = 0;           // in a study that branches: those that could have been continued
 };
 

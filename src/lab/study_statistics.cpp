@@ -227,7 +227,7 @@ const std::vector<TrialStatistic>& trial_statistics() {
       {.key = "seed", .help = "of the run", .value = [](const TrialInStudy& t) { return row_of(t).seed; }},
       {.key = "status",
        .help = "finished or diverged",
-       .value = [](const TrialInStudy& t) { return row_of(t).status; }},
+       .value = [](const TrialInStudy& t) { return std::string(status_name(row_of(t).status)); }},
       {.key = "steps", .help = "done", .value = [](const TrialInStudy& t) { return row_of(t).steps; }},
       {.key = "moment", .help = "its step", .value = [](const TrialInStudy& t) { return maybe(row_of(t).moment); }},
       {.key = "rise_width",

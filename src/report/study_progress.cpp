@@ -69,8 +69,9 @@ TrialRow StudyProgress::with_target(const TrialEnded& end) const {
   TrialRow row = end.row;
   if (!phase_.study->target) return row;
   try {
+    const Metric metric = metric_of(end.trial.config);
     row.steps_to_level =
-        first_step_at(end.trial.directory, metric_of(end.trial.config), *phase_.study->target, row.origin);
+        first_step_at(metric_curve(end.trial.directory, metric), metric, *phase_.study->target, row.origin);
   } catch (const Error&) {
     row.steps_to_level.reset();
   }

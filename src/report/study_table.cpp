@@ -148,6 +148,11 @@ std::string study_text(const StudyReport& report, const StudyTextOptions& option
                                 study.branch->only == BranchOnly::stuck ? "stuck on the plateau" : "without a moment",
                                 study.branch->at),
                     width);
+  if (!report.damaged.empty())
+    text += fmt::format("{} of {} trials {} damaged and left out:\n", report.damaged.size(), report.planned,
+                        report.damaged.size() == 1 ? "is" : "are");
+  for (const DamagedTrial& trial : report.damaged)
+    text += wrapped(fmt::format("{}: {}", trial.directory.string(), trial.reason), width, "· ", "  ");
   for (const PointReport& point : report.points) {
     if (!point.point.name.empty()) text += fmt::format("\n{}\n", point.point.name);
     text += table_of(point, study.event, options);

@@ -5,17 +5,15 @@
 
 #include <map>
 
+#include "train/records/branch_origin.h"
+
 namespace eureka {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// Where a branch comes from, in words that are the same however often it is resumed.
-std::string origin_text(const BranchRequest& request) {
-  Json change = Json::object();
-  for (const auto& [key, entry] : request.change) change[key] = to_toml(entry.value);
-  const Json origin = {{"run", fs::weakly_canonical(request.run).string()}, {"step", request.step}, {"change", change}};
-  return origin.dump(2) + "\n";
+BranchOrigin origin_of(const BranchRequest& request) {
+  BranchOrigin origin{fs::weakly_canonical(request.run).string(), request.step, {}};
+  for (const auto& [key, entry] : request.change) origin.change.emplace_back(key, to_toml(entry.value));
+  return origin;
 }
 
 struct MergedTensors {
@@ -64,10 +62,21 @@ void copy_past(const fs::path& run, const LoopState& loop, const fs::path& out) 
   for (const fs::path& file : list_event_files(run / "tb")) replace_file(out / "tb" / file.filename(), read_file(file));
 }
 
+// The same step of the same run, continued to the same config: however the change was put, then or now.
+void refuse_other_branch(const BranchRequest& request, const RunConfig& config) {
+  const std::optional<BranchOrigin> origin = read_origin(request.out);
+  const BranchOrigin wanted = origin_of(request);
+  if (!origin || origin->run != wanted.run || origin->step != wanted.step)
+    throw Error(ErrorKind::output, "holds another run than this branch", request.out.string(),
+                "choose another place with --out DIR");
+  refuse_other_config(request.out, config);
+}
+
 }  // namespace
 
 RunConfig branch_config(const BranchRequest& request, const Catalog& catalog) {
-  const RunConfig config = resolve_config(merge_entries(read_run_config(request.run), request.change), catalog);
+  const ConfigEntries before = to_entries(read_run_config(request.run, catalog), request.run.string());
+  const RunConfig config = resolve_config(merge_entries(before, request.change), catalog);
   if (config.train.steps <= request.step)
     throw Error(ErrorKind::config,
                 fmt::format("a run of {} steps has nothing left to do at step {}", config.train.steps, request.step),
@@ -75,7 +84,7 @@ RunConfig branch_config(const BranchRequest& request, const Catalog& catalog) {
   return config;
 }
 
-Branch create_branch(const BranchRequest& request, const Catalog& catalog) {
+Branch create_branch(const BranchRequest& request, const Catalog& catalog, const MakeParts& make) {
   Branch branch{branch_config(request, catalog), {}};
   const fs::path config_file = request.out / "config.toml";
   if (fs::exists(config_file)) {
@@ -83,15 +92,11 @@ Branch create_branch(const BranchRequest& request, const Catalog& catalog) {
       throw Error(ErrorKind::output, "already holds a run", request.out.string(),
                   fmt::format("continue it with eureka train --out {} --resume, or choose another place with --out DIR",
                               request.out.string()));
-    if (!fs::exists(request.out / "origin.json") || read_file(request.out / "origin.json") != origin_text(request))
-      throw Error(ErrorKind::output, "holds another run than this branch", request.out.string(),
-                  "choose another place with --out DIR");
+    refuse_other_branch(request, branch.config);
     return branch;
   }
   const Checkpoint saved = read_checkpoint(request.run, request.step);
-  const auto task = Registry<Task>::instance().make(branch.config.task.name, branch.config.task.options);
-  const ChosenEngine chosen = make_engine(branch.config.run.engine, engine_config(branch.config, task->shape()));
-  const EngineState fresh = chosen.engine->export_state();
+  const EngineState fresh = make(branch.config).engine.engine->export_state();
   MergedTensors model = merged(fresh.model, saved.engine.model, request.run);
   branch.new_parameters = std::move(model.fresh);
   Checkpoint start{saved.loop,
@@ -101,7 +106,7 @@ Branch create_branch(const BranchRequest& request, const Catalog& catalog) {
   const DirectoryLock lock(request.out);
   copy_past(request.run, start.loop, request.out);
   write_checkpoint(request.out, start);
-  atomic_write(request.out / "origin.json", origin_text(request));
+  atomic_write(request.out / "origin.json", to_text(origin_of(request)));
   // Last: a directory without a config holds no run yet, so a branch killed before this line is made again.
   atomic_write(config_file, to_toml(branch.config));
   return branch;

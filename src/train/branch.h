@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "train/config.h"
-#include "train/run_directory.h"
+#include "train/run.h"
 
 namespace eureka {
 
@@ -36,6 +36,6 @@ RunConfig branch_config(const BranchRequest& request, const Catalog& catalog);
 
 // Throws Error(input) that names the checkpoints there are when none is of that step, Error(config) when the change
 // alters the shape of the model, Error(output) when `out` holds another run.
-Branch create_branch(const BranchRequest& request, const Catalog& catalog);
+Branch create_branch(const BranchRequest& request, const Catalog& catalog, const MakeParts& make = make_parts);
 
 }  // namespace eureka

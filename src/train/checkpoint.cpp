@@ -10,6 +10,7 @@
 
 #include "io/crc32c.h"
 #include "io/safetensors.h"
+#include "train/records/record.h"
 
 namespace eureka {
 namespace {
@@ -46,28 +47,6 @@ std::vector<StateTensor> read_tensors(std::string_view bytes, const fs::path& pa
   return tensors;
 }
 
-Json to_json(const LoopState& loop) {
-  return {{"step", loop.step},
-          {"metrics_bytes", loop.metrics_bytes},
-          {"events_bytes", loop.events_bytes},
-          {"tensorboard_bytes", loop.tensorboard_bytes},
-          {"loss_sum", loop.loss_sum},
-          {"accuracy_sum", loop.accuracy_sum},
-          {"gradient_norm_sum", loop.gradient_norm_sum},
-          {"sum_steps", loop.sum_steps}};
-}
-
-LoopState loop_state(const Json& json) {
-  return {.step = json.at("step"),
-          .metrics_bytes = json.at("metrics_bytes"),
-          .events_bytes = json.at("events_bytes"),
-          .tensorboard_bytes = json.at("tensorboard_bytes"),
-          .loss_sum = json.at("loss_sum"),
-          .accuracy_sum = json.at("accuracy_sum"),
-          .gradient_norm_sum = json.at("gradient_norm_sum"),
-          .sum_steps = json.at("sum_steps")};
-}
-
 Json parse_own_json(const std::string& text, const fs::path& path) {
   try {
     return Json::parse(text);
@@ -89,7 +68,7 @@ Checkpoint read_unguarded(const fs::path& directory) {
       if (done.at(name).at("bytes") != bytes.size() || done.at(name).at("crc32c") != crc32c(bytes))
         throw Error(ErrorKind::input, "the checkpoint is damaged: length or checksum is not what was written",
                     path.string());
-      if (name == std::string_view("state.json")) checkpoint.loop = loop_state(parse_own_json(bytes, path));
+      if (name == std::string_view("state.json")) checkpoint.loop = parse_loop_state(bytes, path.string());
     } catch (const Json::exception&) {
       throw Error(ErrorKind::input, "the checkpoint is damaged: entries are missing", path.string());
     }
@@ -124,7 +103,7 @@ void write_checkpoint(const fs::path& run_directory, const Checkpoint& checkpoin
   try {
     const std::string contents[] = {tensor_bytes(checkpoint.engine.model, checkpoint.loop.step),
                                     tensor_bytes(checkpoint.engine.optimizer, checkpoint.loop.step),
-                                    to_json(checkpoint.loop).dump(1) + "\n"};
+                                    to_text(checkpoint.loop)};
     Json done;
     for (std::size_t i = 0; i < std::size(kFiles); ++i) {
       write_and_sync(temporary / kFiles[i], contents[i]);
@@ -167,6 +146,8 @@ Checkpoint read_checkpoint(const fs::path& run_directory, std::int64_t step) {
                 steps.empty() ? "this run has none yet" : fmt::format("there are: {}", fmt::join(steps, ", ")));
   try {
     return read_unguarded(directory);
+  } catch (const NewerFormat&) {
+    throw;
   } catch (const Error& error) {
     throw Error(error.kind(), error.what(), error.where(), repair_hint(run_directory, step));
   }

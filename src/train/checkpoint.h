@@ -9,21 +9,9 @@
 
 #include "base/files.h"
 #include "engine/engine.h"
+#include "train/records/loop_state.h"
 
 namespace eureka {
-
-// Where the run stood: enough to continue to the same bits.
-struct LoopState {
-  std::int64_t step = 0;  // updates done
-  std::uint64_t metrics_bytes = 0;
-  std::uint64_t events_bytes = 0;
-  std::uint64_t tensorboard_bytes = 0;
-  // Sums since the last row of metrics.
-  double loss_sum = 0;
-  double accuracy_sum = 0;
-  double gradient_norm_sum = 0;
-  std::int64_t sum_steps = 0;
-};
 
 struct Checkpoint {
   LoopState loop;
@@ -35,7 +23,8 @@ void write_checkpoint(const fs::path& run_directory, const Checkpoint& checkpoin
 // Steps of the checkpoints that have a DONE, ascending.
 std::vector<std::int64_t> list_checkpoints(const fs::path& run_directory);
 
-// Throws Error(input) when it is damaged; the hint names the newest intact one before it.
+// Throws Error(input) when it is damaged; the hint names the newest intact one before it. One that a later program
+// wrote in a format of its own is refused as such.
 Checkpoint read_checkpoint(const fs::path& run_directory, std::int64_t step);
 
 // Removes all but the newest `keep` (0: none) and whatever a crash left half-written.

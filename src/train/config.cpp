@@ -143,6 +143,7 @@ ConfigEntries merge_entries(ConfigEntries base, const ConfigEntries& overrides) 
 RunConfig resolve_config(const ConfigEntries& entries, const Catalog& catalog) {
   Resolver resolver(entries, catalog);
   RunConfig config;
+  config.catalog = &catalog;
   config.task = resolver.plugin("task", "name", "");
   config.model = resolver.plugin("model", "name", "transformer");
   config.attention = resolver.plugin("attention", "rule", "softmax");
@@ -180,6 +181,12 @@ FlatEntries flat_entries(const RunConfig& config) {
       flat.emplace_back(fmt::format("diagnose.{}.{}", choice.name, name), value);
   collect("run", config.run, flat);
   return flat;
+}
+
+ConfigEntries to_entries(const RunConfig& config, const std::string& where) {
+  ConfigEntries entries;
+  for (auto& [key, value] : flat_entries(config)) entries[key] = {std::move(value), where};
+  return entries;
 }
 
 std::string to_toml(const RunConfig& config) { return write_toml(flat_entries(config)); }

@@ -111,6 +111,8 @@ struct RunConfig {
   DiagnoseOptions diagnose;
   std::vector<PluginChoice> diagnostics;  // those that diagnose.names names; options in [diagnose.NAME]
   RunOptions run;
+  // What it was resolved with, which must outlive it: a run that is resumed resolves its own file the same way.
+  const Catalog* catalog = nullptr;
 };
 
 // A section that every run has, whatever plug-ins it names: attention.scale, train, diagnose, run.
@@ -130,6 +132,9 @@ std::string to_toml(const RunConfig& config);
 
 // Flat keys and values in the order of to_toml, for comparing two configs.
 std::vector<std::pair<std::string, OptionValue>> flat_entries(const RunConfig& config);
+
+// The same as entries to lay overrides over; all of them come from `where`.
+ConfigEntries to_entries(const RunConfig& config, const std::string& where);
 
 EngineConfig engine_config(const RunConfig& config, const TaskShape& shape);
 

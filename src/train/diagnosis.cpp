@@ -18,19 +18,16 @@ bool Diagnosis::due(std::int64_t step) const {
 NamedNumbers Diagnosis::look(Engine& engine, const Batch& batch, std::int64_t step) {
   NamedNumbers numbers = set_.look(engine, batch, step, options_.samples);
   if (numbers.empty()) return numbers;
-  summary_ = {{"step", step}};
-  for (const auto& [name, value] : numbers) summary_[name] = value;
+  seen_ = MetricsRow{.step = step, .numbers = numbers};
   return numbers;
 }
 
-void Diagnosis::remember(const nlohmann::ordered_json& row) {
-  nlohmann::ordered_json seen = {{"step", row.at("step")}};
-  for (const auto& [name, value] : row.items())
+void Diagnosis::remember(const MetricsRow& row) {
+  MetricsRow seen{.step = row.step, .numbers = {}};
+  for (const auto& [name, value] : row.numbers)
     if (std::any_of(names_.begin(), names_.end(), [&](const auto& own) { return name.starts_with(own + "/"); }))
-      seen[name] = value;
-  if (seen.size() > 1) summary_ = std::move(seen);
+      seen.add(name, value);
+  if (!seen.numbers.empty()) seen_ = std::move(seen);
 }
-
-nlohmann::ordered_json Diagnosis::summary() const { return summary_; }
 
 }  // namespace eureka

@@ -6,10 +6,11 @@
 // Ensures: the numbers are a function of (config, parameters, step); a run that is looked at trains to the same bits.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "diagnostics/diagnostic_set.h"
 #include "train/config.h"
+#include "train/records/metrics_row.h"
 
 namespace eureka {
 
@@ -24,17 +25,17 @@ class Diagnosis {
   NamedNumbers look(Engine& engine, const Batch& batch, std::int64_t step);
 
   // A row of metrics of a run that is resumed: its numbers, if it has any, were the last ones seen.
-  void remember(const nlohmann::ordered_json& row);
+  void remember(const MetricsRow& row);
 
-  // The numbers seen last and their step; null where nobody looked.
-  nlohmann::ordered_json summary() const;
+  // The numbers seen last and their step, if anybody looked.
+  const std::optional<MetricsRow>& seen() const { return seen_; }
 
  private:
   DiagnoseOptions options_;
   std::vector<std::string> names_;
   std::int64_t last_step_;
   DiagnosticSet set_;
-  nlohmann::ordered_json summary_;
+  std::optional<MetricsRow> seen_;
 };
 
 }  // namespace eureka

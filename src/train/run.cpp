@@ -13,15 +13,28 @@
 namespace eureka {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The level of the last plateau that is the task's own, not the one a run arrives on when it has learned everything.
-Json stuck_level(const std::vector<Plateau>& plateaus, const Metric& metric) {
-  Json level = nullptr;
+std::optional<double> stuck_level(const std::vector<Plateau>& plateaus, const Metric& metric) {
+  std::optional<double> level;
   for (const Plateau& plateau : plateaus)
     if (metric.on_plateau(plateau.level)) level = plateau.level;
   return level;
 }
+
+std::optional<MomentSummary> largest_moment(const std::vector<Moment>& moments) {
+  if (moments.empty()) return std::nullopt;
+  const Moment& largest = *std::max_element(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
+    return std::abs(a.to - a.from) < std::abs(b.to - b.from);
+  });
+  return MomentSummary{.step = largest.step,
+                       .plateau_level = largest.from,
+                       .level_after = largest.to,
+                       .rise_start = largest.rise_start,
+                       .rise_end = largest.rise_end,
+                       .score = largest.score};
+}
+
+std::optional<double> if_finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 
 Batch draw_validation(const Task& task, const RunConfig& config) {
   Batch batch;
@@ -41,12 +54,13 @@ struct Measured {
 
 class TrainingRun {
  public:
-  TrainingRun(const RunConfig& config, const RunRequest& request, RunObserver& observer, const std::atomic<bool>& stop)
+  TrainingRun(const RunConfig& config, const RunRequest& request, RunParts parts, RunObserver& observer,
+              const std::atomic<bool>& stop)
       : config_(config),
         observer_(observer),
         stop_(stop),
-        task_(Registry<Task>::instance().make(config.task.name, config.task.options)),
-        chosen_(make_engine(config.run.engine, engine_config(config, task_->shape()))),
+        task_(std::move(parts.task)),
+        chosen_(std::move(parts.engine)),
         engine_(chosen_.engine.get()),
         validation_(draw_validation(*task_, config)),
         // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
@@ -69,14 +83,14 @@ class TrainingRun {
   bool train_one_step();
   bool evaluate();
   bool enough() const;
-  void write_row();
+  MetricsRow metrics_row();
+  void write_row(const MetricsRow& row);
   // Moments confirmed or withdrawn by the row of `step`; `log` is false while a resumed run reads its rows again.
   void note_moments(std::int64_t step, bool log);
   void diverge(const char* what, double value);
   void checkpoint();
-  Json facts() const;
-  Json summary(RunStatus status);
-  Json moment_summary();
+  RunMeta meta(RunStatus status) const;
+  RunSummary summary(RunStatus status);
 
   const RunConfig& config_;
   RunObserver& observer_;
@@ -109,34 +123,33 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
   }
   directory_.rewind(loop_);
   // The detector has no state of its own to save: it is a function of the curve.
-  for (const Json& row : directory_.metrics()) {
-    const std::int64_t at = row.at("step");
-    last_ = {row.at("val_loss").get<double>(), row.at("val_" + metric_.key()).get<double>()};
-    detector_.add(static_cast<double>(at), last_.metric);
-    last_row_step_ = at;
+  for (const MetricsRow& row : read_metrics(directory_.path(), {"val_" + metric_.key(), kValidationLoss})) {
+    last_ = {row.at(kValidationLoss), row.at("val_" + metric_.key())};
+    detector_.add(static_cast<double>(row.step), last_.metric);
+    last_row_step_ = row.step;
     diagnosis_.remember(row);
-    note_moments(at, false);
-    observer_.on_row({at, last_.metric, last_.loss}, detector_.findings());
+    note_moments(row.step, false);
+    observer_.on_row(row, detector_.findings());
   }
 }
 
 RunOutcome TrainingRun::execute() {
-  directory_.write_meta(RunStatus::running, facts());
+  directory_.write_meta(meta(RunStatus::running));
   observer_.on_start(engine_->name(), loop_.step, config_.train.steps);
   try {
     const RunStatus status = train();
     if (status == RunStatus::interrupted) {
-      directory_.write_meta(status, facts());
+      directory_.write_meta(meta(status));
       return {status, {}};
     }
-    const Json result = summary(status);
+    const RunSummary result = summary(status);
     directory_.write_summary(result);
-    directory_.write_meta(status, facts());
+    directory_.write_meta(meta(status));
     return {status, result};
-  } catch (const Error&) {
+  } catch (...) {
     // A full disk may refuse this too; the error that brought us here is the one to tell.
     try {
-      directory_.write_meta(RunStatus::failed, facts());
+      directory_.write_meta(meta(RunStatus::failed));
     } catch (const Error&) {
     }
     throw;
@@ -196,28 +209,32 @@ bool TrainingRun::evaluate() {
     return false;
   }
   last_ = {evaluation.loss, metric_.value(evaluation.loss, evaluation.accuracy)};
-  write_row();
+  const MetricsRow row = metrics_row();
+  write_row(row);
   detector_.add(static_cast<double>(loop_.step), last_.metric);
   note_moments(loop_.step, true);
-  observer_.on_row({loop_.step, last_.metric, last_.loss}, detector_.findings());
+  observer_.on_row(row, detector_.findings());
   return true;
 }
 
-void TrainingRun::write_row() {
-  Json row;
-  row["step"] = loop_.step;
-  row["val_" + metric_.key()] = last_.metric;
-  row["val_loss"] = last_.loss;
+MetricsRow TrainingRun::metrics_row() {
+  MetricsRow row{.step = loop_.step, .numbers = {}};
+  row.add("val_" + metric_.key(), last_.metric);
+  row.add(kValidationLoss, last_.loss);
   if (loop_.sum_steps > 0) {
     const auto count = static_cast<double>(loop_.sum_steps);
-    row["train_loss"] = loop_.loss_sum / count;
-    row["train_" + metric_.key()] = loop_.accuracy_sum / count;
-    row["gradient_norm"] = loop_.gradient_norm_sum / count;
+    row.add("train_loss", loop_.loss_sum / count);
+    row.add("train_" + metric_.key(), loop_.accuracy_sum / count);
+    row.add("gradient_norm", loop_.gradient_norm_sum / count);
   }
-  row["lr"] = learning_rate(config_.train, loop_.step);
-  row["scale_multiple"] = scale_multiple(config_.scale, loop_.step, config_.train.steps);
+  row.add("lr", learning_rate(config_.train, loop_.step));
+  row.add("scale_multiple", scale_multiple(config_.scale, loop_.step, config_.train.steps));
   if (diagnosis_.due(loop_.step))
-    for (const auto& [name, value] : diagnosis_.look(*engine_, batch(), loop_.step)) row[name] = value;
+    for (const auto& [name, value] : diagnosis_.look(*engine_, batch(), loop_.step)) row.add(name, value);
+  return row;
+}
+
+void TrainingRun::write_row(const MetricsRow& row) {
   directory_.log_metrics(row);
   last_row_step_ = loop_.step;
   loop_.loss_sum = loop_.accuracy_sum = loop_.gradient_norm_sum = 0;
@@ -226,28 +243,19 @@ void TrainingRun::write_row() {
 
 void TrainingRun::note_moments(std::int64_t step, bool log) {
   const std::vector<Moment>& moments = detector_.moments();
-  const auto event = [&](const Json& json) {
-    if (log) directory_.log_event(json);
+  const auto event = [&](const RunEvent& what) {
+    if (log) directory_.log_event(what);
   };
   if (moments.size() < moments_noted_) {
-    event({{"step", step}, {"event", "moment-withdrawn"}});
+    event({step, MomentWithdrawn{}});
     moments_noted_ = moments.size();
     if (moments.empty()) confirmed_at_.reset();
   }
   for (; moments_noted_ < moments.size(); ++moments_noted_) {
     const Moment& moment = moments[moments_noted_];
     const Plateau& plateau = moment.plateau;
-    event({{"step", step},
-           {"event", "plateau"},
-           {"start", plateau.start},
-           {"end", plateau.end},
-           {"level", plateau.level}});
-    event({{"step", step},
-           {"event", "moment"},
-           {"at", moment.step},
-           {"from", moment.from},
-           {"to", moment.to},
-           {"score", moment.score}});
+    event({step, PlateauConfirmed{plateau.start, plateau.end, plateau.level}});
+    event({step, MomentConfirmed{moment.step, moment.from, moment.to, moment.score}});
     if (!confirmed_at_) confirmed_at_ = step;
   }
 }
@@ -260,74 +268,67 @@ bool TrainingRun::enough() const {
 void TrainingRun::diverge(const char* what, double value) {
   // The sign of a NaN is the processor's.
   const std::string text = std::isnan(value) ? "nan" : fmt::format("{}", value);
-  directory_.log_event({{"step", loop_.step}, {"event", "divergence"}, {"quantity", what}, {"value", text}});
+  directory_.log_event({loop_.step, Divergence{what, text}});
 }
 
 void TrainingRun::checkpoint() {
-  directory_.log_event({{"step", loop_.step}, {"event", "checkpoint"}});
+  directory_.log_event({loop_.step, CheckpointWritten{}});
   directory_.mark(loop_);
   write_checkpoint(directory_.path(), {loop_, engine_->export_state()});
   prune_checkpoints(directory_.path(), config_.run.keep_checkpoints);
 }
 
-Json TrainingRun::facts() const {
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  Json facts{{"engine", engine_->name()},      {"instructions", engine_->instructions()},
-             {"threads", config_.run.threads}, {"device", config_.run.device},
-             {"updates_done", loop_.step},     {"seconds_of_last_session", seconds}};
-  if (!chosen_.why_not_fused.empty()) facts["why_not_fused"] = chosen_.why_not_fused;
-  return facts;
+RunMeta TrainingRun::meta(RunStatus status) const {
+  RunMeta meta;
+  meta.status = status;
+  meta.engine = engine_->name();
+  meta.instructions = engine_->instructions();
+  meta.threads = config_.run.threads;
+  meta.device = config_.run.device;
+  meta.updates_done = loop_.step;
+  meta.seconds_of_last_session = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  meta.why_not_fused = chosen_.why_not_fused;
+  return meta;
 }
 
-Json TrainingRun::moment_summary() {
+RunSummary TrainingRun::summary(RunStatus status) {
+  RunSummary summary;
+  summary.status = status;
+  summary.steps = loop_.step;
+  summary.seed = config_.run.seed;
+  summary.task = config_.task.name;
+  summary.model = config_.model.name;
+  summary.attention = config_.attention.name;
+  summary.parameters = total_size(engine_->parameters());
+  summary.metric = metric_.key();
+  summary.task_plateau = metric_.plateau;
+  summary.final_validation_metric = if_finite(last_.metric);
+  summary.final_validation_loss = if_finite(last_.loss);
   detector_.finish();
-  const std::vector<Moment>& moments = detector_.moments();
-  if (moments.empty()) {
-    const Json level = stuck_level(detector_.plateaus(), metric_);
-    return {{"found", false}, {"step", nullptr}, {"plateau_level", level}, {"level_after", nullptr}};
-  }
-  const Moment& largest = *std::max_element(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
-    return std::abs(a.to - a.from) < std::abs(b.to - b.from);
-  });
-  return {{"found", true},
-          {"step", largest.step},
-          {"plateau_level", largest.from},
-          {"level_after", largest.to},
-          {"rise_start", largest.rise_start},
-          {"rise_end", largest.rise_end},
-          {"score", largest.score}};
-}
-
-Json TrainingRun::summary(RunStatus status) {
-  Json summary = {{"status", status_name(status)},
-                  {"steps", loop_.step},
-                  {"seed", config_.run.seed},
-                  {"task", config_.task.name},
-                  {"model", config_.model.name},
-                  {"attention", config_.attention.name},
-                  {"parameters", total_size(engine_->parameters())}};
-  // Summaries without a name of the metric are of accuracies.
-  const std::string key = metric_.key();
-  if (key != "accuracy") summary["metric"] = key;
-  summary["task_plateau_" + key] = metric_.plateau ? Json(*metric_.plateau) : Json(nullptr);
-  summary["final_validation_" + key] = last_.metric;
-  summary["final_validation_loss"] = last_.loss;
-  summary["moment"] = moment_summary();
-  if (const Json seen = diagnosis_.summary(); !seen.is_null()) summary["diagnostics"] = seen;
+  summary.moment = largest_moment(detector_.moments());
+  if (!summary.moment) summary.stuck_level = stuck_level(detector_.plateaus(), metric_);
+  summary.diagnostics = diagnosis_.seen();
   return summary;
 }
 
 }  // namespace
 
+RunParts make_parts(const RunConfig& config) {
+  RunParts parts;
+  parts.task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  parts.engine = make_engine(config.run.engine, engine_config(config, parts.task->shape()));
+  return parts;
+}
+
 RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunObserver& observer,
-                        const std::atomic<bool>& stop) {
+                        const std::atomic<bool>& stop, const MakeParts& make) {
   if (request.resume && !request.resume_step) {
     if (const auto summary = read_summary(request.directory)) {
       refuse_other_config(request.directory, config);
-      return {summary->at("status") == "diverged" ? RunStatus::diverged : RunStatus::finished, *summary};
+      return {summary->status, summary};
     }
   }
-  return TrainingRun(config, request, observer, stop).execute();
+  return TrainingRun(config, request, make(config), observer, stop).execute();
 }
 
 }  // namespace eureka

@@ -7,7 +7,8 @@
 #pragma once
 
 #include <atomic>
-#include <nlohmann/json.hpp>
+#include <functional>
+#include <memory>
 #include <optional>
 
 #include "stats/detector.h"
@@ -22,11 +23,15 @@ struct RunRequest {
   std::optional<std::int64_t> resume_step;  // which checkpoint; the newest when not given
 };
 
-struct MetricsRow {
-  std::int64_t step = 0;
-  double validation_metric = 0;  // the one the task declares
-  double validation_loss = 0;
+// What a run is made of besides its config. Tests give parts that fail.
+struct RunParts {
+  std::unique_ptr<Task> task;
+  ChosenEngine engine;
 };
+
+// The task and the engine that the config names.
+RunParts make_parts(const RunConfig& config);
+using MakeParts = std::function<RunParts(const RunConfig&)>;
 
 // Watches a run, for drawing it. Never changes it.
 class RunObserver {
@@ -39,11 +44,12 @@ class RunObserver {
 
 struct RunOutcome {
   RunStatus status = RunStatus::finished;
-  nlohmann::ordered_json summary;  // empty when interrupted
+  std::optional<RunSummary> summary;  // nothing when interrupted
 };
 
-// `stop` is looked at after every step: once true the run checkpoints and ends as interrupted.
+// `stop` is looked at after every step: once true the run checkpoints and ends as interrupted. The parts are made only
+// when there is something left to do.
 RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunObserver& observer,
-                        const std::atomic<bool>& stop);
+                        const std::atomic<bool>& stop, const MakeParts& make = make_parts);
 
 }  // namespace eureka

@@ -10,8 +10,6 @@
 namespace eureka {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 double seconds_since_epoch() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -35,22 +33,36 @@ bool may_change_on_resume(const std::string& key) {
 
 }  // namespace
 
-void refuse_other_config(const fs::path& run_directory, const RunConfig& config) {
-  const ConfigEntries before = read_run_config(run_directory);
-  for (const auto& [key, value] : flat_entries(config)) {
-    const auto found = before.find(key);
-    if (may_change_on_resume(key) || (found != before.end() && found->second.value == value)) continue;
-    throw Error(ErrorKind::config,
-                fmt::format("this run has {} = {}, not {}", key,
-                            found == before.end() ? "nothing" : to_toml(found->second.value), to_toml(value)),
-                (run_directory / "config.toml").string(),
-                "a resumed run keeps its config: leave the override out, or choose another --out DIR");
+RunConfig read_run_config(const fs::path& run_directory, const Catalog& catalog) {
+  const fs::path path = run_directory / "config.toml";
+  if (!fs::exists(path))
+    throw Error(ErrorKind::input, "holds no run (there is no config.toml)", run_directory.string(),
+                "eureka train PRESET --out DIR begins one");
+  const ConfigEntries entries = read_toml(read_file(path, 16 << 20), path.string());
+  try {
+    return resolve_config(entries, catalog);
+  } catch (const Error& error) {
+    throw Error(
+        error.kind(),
+        fmt::format("{} (written by {}; this is eureka {})", error.what(), writer_of(run_directory), EUREKA_VERSION),
+        error.where(), error.hint());
   }
 }
 
-std::string_view status_name(RunStatus status) {
-  constexpr std::string_view kNames[] = {"running", "finished", "diverged", "interrupted", "failed"};
-  return kNames[static_cast<std::size_t>(status)];
+void refuse_other_config(const fs::path& run_directory, const RunConfig& config) {
+  EUREKA_CHECK(config.catalog != nullptr, "a config that is compared with a run's was made by resolve_config");
+  std::map<std::string, OptionValue> before;
+  for (auto& [key, value] : flat_entries(read_run_config(run_directory, *config.catalog)))
+    before[key] = std::move(value);
+  for (const auto& [key, value] : flat_entries(config)) {
+    const auto found = before.find(key);
+    if (may_change_on_resume(key) || (found != before.end() && found->second == value)) continue;
+    throw Error(ErrorKind::config,
+                fmt::format("this run has {} = {}, not {}", key,
+                            found == before.end() ? "nothing" : to_toml(found->second), to_toml(value)),
+                (run_directory / "config.toml").string(),
+                "a resumed run keeps its config: leave the override out, or choose another --out DIR");
+  }
 }
 
 RunDirectory::RunDirectory(const fs::path& path, const RunConfig& config)
@@ -84,32 +96,14 @@ void RunDirectory::open_logs() {
   scalars_ = std::make_unique<EventWriter>(EventWriter::find_or_create(path_ / "tb"));
 }
 
-void RunDirectory::log_metrics(const Json& row) {
-  metrics_->append_line(row.dump());
+void RunDirectory::log_metrics(const MetricsRow& row) {
+  metrics_->append_line(to_text(row));
   std::map<std::string, double> tagged;
-  for (const auto& [name, value] : row.items())
-    if (name != "step") tagged[tensorboard_tag(name)] = value.get<double>();
-  scalars_->add_scalars(row.at("step"), std::vector<TaggedValue>(tagged.begin(), tagged.end()), seconds_since_epoch());
+  for (const auto& [name, value] : row.numbers) tagged[tensorboard_tag(name)] = value;
+  scalars_->add_scalars(row.step, std::vector<TaggedValue>(tagged.begin(), tagged.end()), seconds_since_epoch());
 }
 
-void RunDirectory::log_event(const Json& event) { events_->append_line(event.dump()); }
-
-std::vector<Json> RunDirectory::metrics() const {
-  const fs::path path = path_ / "metrics.jsonl";
-  const std::string text = read_file(path);
-  std::vector<Json> rows;
-  std::size_t line_number = 1;
-  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
-       begin = end + 1, ++line_number) {
-    Json row = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                           text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-    if (row.is_discarded() || !row.contains("step"))
-      throw Error(ErrorKind::input, "not a row of metrics", fmt::format("{}:{}", path.string(), line_number),
-                  "the file was changed by hand: start the run again in another directory");
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
+void RunDirectory::log_event(const RunEvent& event) { events_->append_line(to_text(event)); }
 
 void RunDirectory::mark(LoopState& loop) {
   metrics_->sync();
@@ -132,35 +126,15 @@ void RunDirectory::rewind(const LoopState& loop) {
   scalars_->truncate(loop.tensorboard_bytes);
 }
 
-void RunDirectory::write_meta(RunStatus status, const Json& facts) {
-  Json meta = {{"version", EUREKA_VERSION},
-               {"status", status_name(status)},
-               {"seed", seed_},
-               {"host", host_name()},
-               {"cores", std::thread::hardware_concurrency()}};
-  meta.update(facts);
+void RunDirectory::write_meta(RunMeta meta) {
+  meta.version = EUREKA_VERSION;
+  meta.seed = seed_;
+  meta.host = host_name();
+  meta.cores = std::thread::hardware_concurrency();
   // Not worth a sync: nothing is computed from it.
-  replace_file(path_ / "meta.json", meta.dump(2) + "\n");
+  replace_file(path_ / "meta.json", to_text(meta));
 }
 
-void RunDirectory::write_summary(const Json& summary) { atomic_write(path_ / "summary.json", summary.dump(2) + "\n"); }
-
-std::optional<Json> read_summary(const fs::path& run_directory) {
-  const fs::path path = run_directory / "summary.json";
-  if (!fs::exists(path)) return std::nullopt;
-  Json summary = Json::parse(read_file(path, 16 << 20), nullptr, false);
-  if (summary.is_discarded() || !summary.contains("status"))
-    throw Error(ErrorKind::input, "not a summary of a run", path.string(),
-                "remove the file and run again with --resume");
-  return summary;
-}
-
-ConfigEntries read_run_config(const fs::path& run_directory) {
-  const fs::path path = run_directory / "config.toml";
-  if (!fs::exists(path))
-    throw Error(ErrorKind::input, "holds no run (there is no config.toml)", run_directory.string(),
-                "eureka train PRESET --out DIR begins one");
-  return read_toml(read_file(path, 16 << 20), path.string());
-}
+void RunDirectory::write_summary(const RunSummary& summary) { atomic_write(path_ / "summary.json", to_text(summary)); }
 
 }  // namespace eureka

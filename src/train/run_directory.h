@@ -5,19 +5,18 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "base/files.h"
 #include "io/tfevents.h"
 #include "train/checkpoint.h"
 #include "train/config.h"
+#include "train/records/metrics_row.h"
+#include "train/records/run_event.h"
+#include "train/records/run_meta.h"
+#include "train/records/run_summary.h"
 
 namespace eureka {
-
-enum class RunStatus { running, finished, diverged, interrupted, failed };
-std::string_view status_name(RunStatus status);
 
 class RunDirectory {
  public:
@@ -26,20 +25,17 @@ class RunDirectory {
 
   const fs::path& path() const { return path_; }
 
-  // One row of metrics.jsonl ("step" and numbers), and the same numbers for TensorBoard: val_loss becomes val/loss.
-  void log_metrics(const nlohmann::ordered_json& row);
-  void log_event(const nlohmann::ordered_json& event);
-
-  // Rows of metrics.jsonl as they stand, for replaying a curve; a torn last line is left out.
-  std::vector<nlohmann::ordered_json> metrics() const;
+  // One row of metrics.jsonl, and the same numbers for TensorBoard: val_loss becomes val/loss.
+  void log_metrics(const MetricsRow& row);
+  void log_event(const RunEvent& event);
 
   // Byte offsets of the logs into `loop`, after making them durable; and the way back.
   void mark(LoopState& loop);
   void rewind(const LoopState& loop);
 
-  // meta.json: facts about this machine and how the run stands. Not part of what is repeated bit by bit.
-  void write_meta(RunStatus status, const nlohmann::ordered_json& facts);
-  void write_summary(const nlohmann::ordered_json& summary);
+  // Fills in what is known here: version, seed, host and cores.
+  void write_meta(RunMeta meta);
+  void write_summary(const RunSummary& summary);
 
  private:
   RunDirectory(const fs::path& path, const RunConfig& config);
@@ -53,13 +49,13 @@ class RunDirectory {
   std::unique_ptr<EventWriter> scalars_;
 };
 
-// Throws Error(config) when the run in `run_directory` has another config: a resumed run keeps its own.
+// Throws Error(config) when the run in `run_directory` has another config: a resumed run keeps its own. What is
+// compared is what the two files mean, not what they say.
 void refuse_other_config(const fs::path& run_directory, const RunConfig& config);
 
-// summary.json of a run that has ended (finished or diverged), if there is one.
-std::optional<nlohmann::ordered_json> read_summary(const fs::path& run_directory);
-
-// config.toml of a run directory. Throws Error(input) when there is none.
-ConfigEntries read_run_config(const fs::path& run_directory);
+// The config of the run in a directory, as this program understands it: an option that was not there yet when the run
+// was begun has its default. Throws Error(input) when there is no run, Error(config) that names the version which wrote
+// it when it has a key, a name or a value that is not known here.
+RunConfig read_run_config(const fs::path& run_directory, const Catalog& catalog);
 
 }  // namespace eureka

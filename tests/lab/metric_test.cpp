@@ -7,26 +7,27 @@
 #include "lab/study_report.h"
 #include "support/example_tasks.h"
 #include "support/temporary_directory.h"
+#include "train/records/run_summary.h"
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Runs of 30 steps that go from -0.5 to `last` and have no moment.
 void write_run(const fs::path& directory, const std::string& metric, double last) {
   fs::create_directories(directory);
   std::string rows;
-  for (const double share : {0.0, 0.5, 1.0})
-    rows +=
-        Json{{"step", 10 + 20 * share}, {"val_" + metric, -0.5 + share * (last + 0.5)}, {"val_loss", 1}}.dump() + "\n";
+  for (const std::int64_t step : {10, 20, 30}) {
+    MetricsRow row{.step = step, .numbers = {}};
+    row.add("val_" + metric, -0.5 + static_cast<double>(step - 10) / 20 * (last + 0.5));
+    row.add(kValidationLoss, 1);
+    rows += to_text(row) + "\n";
+  }
   atomic_write(directory / "metrics.jsonl", rows);
-  const Json summary = {{"status", "finished"},
-                        {"steps", 30},
-                        {"metric", metric},
-                        {"final_validation_" + metric, last},
-                        {"moment", {{"found", false}, {"step", nullptr}}}};
-  atomic_write(directory / "summary.json", summary.dump());
+  RunSummary summary;
+  summary.steps = 30;
+  summary.metric = metric;
+  summary.final_validation_metric = last;
+  atomic_write(directory / "summary.json", to_text(summary));
 }
 
 StudyReport report_of(const std::string& task, const std::vector<std::vector<double>>& last, const fs::path& out) {
@@ -65,7 +66,7 @@ TEST(StudyMetric, NegativeExplainedVarianceIsAResult) {
   EXPECT_EQ(point.target_arm, "b");
   EXPECT_EQ(report.trials[3].steps_to_level, 30.0);
   EXPECT_FALSE(report.trials[0].steps_to_level);
-  const Json json = Json::parse(study_json(report));
+  const nlohmann::ordered_json json = Json::parse(study_json(report));
   EXPECT_EQ(json.at("points").at(0).at("metric"), "explained_variance");
 }
 

@@ -58,7 +58,8 @@ class Words final : public StudyObserver {
       said.push_back(std::string(word) + " " + std::to_string(trial.seed) + (more.empty() ? "" : ": " + more));
     };
     if (const auto* e = std::get_if<TrialStarted>(&event)) add("started", e->trial);
-    if (const auto* e = std::get_if<TrialEnded>(&event)) add("ended", e->trial, e->row.status);
+    if (const auto* e = std::get_if<TrialEnded>(&event))
+      add("ended", e->trial, std::string(status_name(e->row.status)));
     if (const auto* e = std::get_if<TrialRetried>(&event)) add("retried", e->trial, e->reason);
     if (const auto* e = std::get_if<TrialFailed>(&event)) add("failed", e->trial, e->reason);
     if (const auto* e = std::get_if<TrialDamaged>(&event)) add("damaged", e->trial);

@@ -119,7 +119,7 @@ std::string refusal(const std::string& changes) {
 TEST(Diagnosis, IsChosenByAListOrATextAndReadsBackTheSame) {
   EXPECT_TRUE(config_with("").diagnostics.empty());
   EXPECT_TRUE(config_with("diagnose.names = []").diagnostics.empty());
-  EXPECT_TRUE(Diagnosis(config_with("")).summary().is_null());
+  EXPECT_FALSE(Diagnosis(config_with("")).seen().has_value());
   EXPECT_FALSE(Diagnosis(config_with("")).due(0));
   for (const char* names : {"['attention']", "'attention'", "' attention ,'"}) {
     const RunConfig config = config_with(std::string("diagnose.names = ") + names);

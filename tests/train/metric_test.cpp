@@ -1,6 +1,7 @@
 // A run on a task whose metric is no accuracy: the records name it, the detector follows its direction.
 #include <gtest/gtest.h>
 
+#include "base/embedded.h"
 #include "base/files.h"
 #include "support/example_tasks.h"
 #include "support/temporary_directory.h"
@@ -13,24 +14,20 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 RunConfig config_of(const std::string& task, std::int64_t steps) {
-  RunConfig config;
-  config.task = {task, {}};
-  config.model = {"decoder", {{"init.weights", 0.2}}};
-  config.attention = {"softmax", {}};
-  config.train.steps = steps;
-  config.train.batch = 32;
-  config.train.lr = 3e-3;
-  config.train.eval_every = 10;
-  config.train.validation_samples = 100;
-  config.train.label_smoothing = 0;
-  config.run.checkpoint_every = 20;
-  return config;
+  static const Catalog catalog{declarations::files().front().text};
+  ConfigEntries entries = read_toml(
+      "model = {name = 'decoder', init.weights = 0.2}\n[train]\nbatch = 32\nlr = 3e-3\neval_every = 10\n"
+      "validation_samples = 100\nlabel_smoothing = 0\n[run]\ncheckpoint_every = 20\n",
+      "example");
+  entries["task.name"] = {task, "example"};
+  entries["train.steps"] = {steps, "example"};
+  return resolve_config(entries, catalog);
 }
 
 Json run(const RunConfig& config, const fs::path& directory, bool resume = false) {
   RunObserver nobody;
   const std::atomic<bool> stop = false;
-  return run_training(config, {.directory = directory, .resume = resume}, nobody, stop).summary;
+  return Json::parse(to_text(*run_training(config, {.directory = directory, .resume = resume}, nobody, stop).summary));
 }
 
 std::vector<Json> rows_of(const fs::path& directory) {

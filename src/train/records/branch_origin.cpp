@@ -1,0 +1,34 @@
+#include "train/records/branch_origin.h"
+
+#include "train/records/record.h"
+
+namespace eureka {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr RecordKind kKind{"the origin of a branch", 1, "make the branch again with another --out DIR"};
+
+}  // namespace
+
+std::string to_text(const BranchOrigin& origin) {
+  Json change = Json::object();
+  for (const auto& [key, value] : origin.change) change[key] = value;
+  return Json{{"run", origin.run}, {"step", origin.step}, {"change", change}}.dump(2) + "\n";
+}
+
+BranchOrigin parse_origin(std::string_view text, const std::string& where) {
+  const RecordReader fields(text, kKind, where);
+  BranchOrigin origin{fields.get<std::string>("run"), fields.get<std::int64_t>("step"), {}};
+  const RecordReader change = fields.inside("change");
+  for (const std::string& key : change.keys()) origin.change.emplace_back(key, change.get<std::string>(key));
+  return origin;
+}
+
+std::optional<BranchOrigin> read_origin(const fs::path& run_directory) {
+  const fs::path path = run_directory / "origin.json";
+  if (!fs::exists(path)) return std::nullopt;
+  return parse_origin(read_file(path, 16 << 20), path.string());
+}
+
+}  // namespace eureka

@@ -1,0 +1,89 @@
+#include "train/records/run_event.h"
+
+#include <fmt/format.h>
+
+#include "train/records/record.h"
+
+namespace eureka {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr RecordKind kKind{"an event of a run", 1,
+                           "the file was changed by hand: start the run again in another directory"};
+
+// The name of each kind of event, its own fields, and back.
+const char* name_of(const PlateauConfirmed&) { return "plateau"; }
+const char* name_of(const MomentConfirmed&) { return "moment"; }
+const char* name_of(const MomentWithdrawn&) { return "moment-withdrawn"; }
+const char* name_of(const CheckpointWritten&) { return "checkpoint"; }
+const char* name_of(const Divergence&) { return "divergence"; }
+
+void write_fields(const PlateauConfirmed& plateau, Json& json) {
+  json.update({{"start", plateau.start}, {"end", plateau.end}, {"level", plateau.level}});
+}
+void write_fields(const MomentConfirmed& moment, Json& json) {
+  json.update({{"at", moment.at}, {"from", moment.from}, {"to", moment.to}, {"score", moment.score}});
+}
+void write_fields(const MomentWithdrawn&, Json&) {}
+void write_fields(const CheckpointWritten&, Json&) {}
+void write_fields(const Divergence& divergence, Json& json) {
+  json.update({{"quantity", divergence.quantity}, {"value", divergence.value}});
+}
+
+void read_fields(const RecordReader& fields, PlateauConfirmed& plateau) {
+  plateau = {fields.get<double>("start"), fields.get<double>("end"), fields.get<double>("level")};
+}
+void read_fields(const RecordReader& fields, MomentConfirmed& moment) {
+  moment = {fields.get<double>("at"), fields.get<double>("from"), fields.get<double>("to"),
+            fields.get<double>("score")};
+}
+void read_fields(const RecordReader&, MomentWithdrawn&) {}
+void read_fields(const RecordReader&, CheckpointWritten&) {}
+void read_fields(const RecordReader& fields, Divergence& divergence) {
+  divergence = {fields.get<std::string>("quantity"), fields.get<std::string>("value")};
+}
+
+template <class Kind>
+bool read_if_named(const RecordReader& fields, const std::string& name, RunEvent& event) {
+  Kind what;
+  if (name != name_of(what)) return false;
+  read_fields(fields, what);
+  event.what = std::move(what);
+  return true;
+}
+
+template <class... Kinds>
+bool read_any(const RecordReader& fields, const std::string& name, RunEvent& event, std::variant<Kinds...>*) {
+  return (read_if_named<Kinds>(fields, name, event) || ...);
+}
+
+}  // namespace
+
+std::string to_text(const RunEvent& event) {
+  Json json{{"step", event.step}};
+  std::visit(
+      [&](const auto& what) {
+        json["event"] = name_of(what);
+        write_fields(what, json);
+      },
+      event.what);
+  return json.dump();
+}
+
+RunEvent parse_event(std::string_view line, const std::string& where) {
+  const RecordReader fields(line, kKind, where);
+  RunEvent event{fields.get<std::int64_t>("step"), {}};
+  const auto name = fields.get<std::string>("event");
+  if (!read_any(fields, name, event, &event.what)) fields.refuse(fmt::format("there is no event '{}'", name));
+  return event;
+}
+
+std::vector<RunEvent> read_events(const fs::path& run_directory) {
+  std::vector<RunEvent> events;
+  for_each_line(run_directory / "events.jsonl",
+                [&](std::string_view line, const std::string& where) { events.push_back(parse_event(line, where)); });
+  return events;
+}
+
+}  // namespace eureka

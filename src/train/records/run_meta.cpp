@@ -1,0 +1,69 @@
+#include "train/records/run_meta.h"
+
+#include <fmt/format.h>
+
+#include "train/records/record.h"
+
+namespace eureka {
+namespace {
+
+constexpr RecordKind kKind{"the meta.json of a run", 1, "a resumed run writes it again"};
+
+RunStatus status_of(const RecordReader& fields) {
+  const auto name = fields.get<std::string>("status");
+  const auto names = enum_names(RunStatus());
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (name == names[i]) return static_cast<RunStatus>(i);
+  fields.refuse(fmt::format("there is no status '{}'", name));
+}
+
+}  // namespace
+
+std::string to_text(const RunMeta& meta) {
+  nlohmann::ordered_json json = {{"version", meta.version},
+                                 {"status", status_name(meta.status)},
+                                 {"seed", meta.seed},
+                                 {"host", meta.host},
+                                 {"cores", meta.cores},
+                                 {"engine", meta.engine},
+                                 {"instructions", meta.instructions},
+                                 {"threads", meta.threads},
+                                 {"device", meta.device},
+                                 {"updates_done", meta.updates_done},
+                                 {"seconds_of_last_session", meta.seconds_of_last_session}};
+  if (!meta.why_not_fused.empty()) json["why_not_fused"] = meta.why_not_fused;
+  return json.dump(2) + "\n";
+}
+
+RunMeta parse_meta(std::string_view text, const std::string& where) {
+  const RecordReader fields(text, kKind, where);
+  RunMeta meta;
+  meta.version = fields.get<std::string>("version");
+  meta.status = status_of(fields);
+  meta.seed = fields.get<std::int64_t>("seed");
+  meta.host = fields.get<std::string>("host");
+  meta.cores = fields.get<std::int64_t>("cores");
+  meta.engine = fields.get<std::string>("engine");
+  meta.instructions = fields.get_or<std::string>("instructions", "unknown");
+  meta.threads = fields.get<std::int64_t>("threads");
+  meta.device = fields.get<std::string>("device");
+  meta.updates_done = fields.get<std::int64_t>("updates_done");
+  meta.seconds_of_last_session = fields.get<double>("seconds_of_last_session");
+  meta.why_not_fused = fields.get_or<std::string>("why_not_fused", "");
+  return meta;
+}
+
+RunMeta read_meta(const fs::path& run_directory) {
+  const fs::path path = run_directory / "meta.json";
+  return parse_meta(read_file(path, 16 << 20), path.string());
+}
+
+std::string writer_of(const fs::path& run_directory) {
+  try {
+    return fmt::format("eureka {}", read_meta(run_directory).version);
+  } catch (const Error&) {
+    return "an unknown eureka";
+  }
+}
+
+}  // namespace eureka

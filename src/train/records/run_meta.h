@@ -1,0 +1,39 @@
+// meta.json: how a run stands, and facts about the program and the machine. Not part of what is repeated bit by bit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/files.h"
+#include "train/records/run_status.h"
+
+namespace eureka {
+
+struct RunMeta {
+  std::string version;  // of the eureka that wrote the run last
+  RunStatus status = RunStatus::running;
+  std::int64_t seed = 0;
+  std::string host;
+  std::int64_t cores = 0;
+  std::string engine;
+  std::string instructions;
+  std::int64_t threads = 1;
+  std::string device;
+  std::int64_t updates_done = 0;
+  double seconds_of_last_session = 0;
+  std::string why_not_fused;  // empty when it is, or when the reference engine was asked for
+};
+
+// The whole text of meta.json.
+std::string to_text(const RunMeta& meta);
+
+// Throws Error(input) at `where` that names the field which is missing or of another type.
+RunMeta parse_meta(std::string_view text, const std::string& where);
+
+RunMeta read_meta(const fs::path& run_directory);
+
+// "eureka 0.1.0", or "an unknown eureka" where no meta.json can be read: for saying who wrote what cannot be
+// understood.
+std::string writer_of(const fs::path& run_directory);
+
+}  // namespace eureka

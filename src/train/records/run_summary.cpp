@@ -1,0 +1,112 @@
+#include "train/records/run_summary.h"
+
+#include <fmt/format.h>
+
+#include "train/records/record.h"
+
+namespace eureka {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr RecordKind kKind{"a summary of a run", 1, "remove the file and run again with --resume"};
+
+// The only one there was when the name was not written yet.
+constexpr const char* kFirstMetric = "accuracy";
+
+fs::path summary_file(const fs::path& run_directory) { return run_directory / "summary.json"; }
+
+Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
+
+Json moment_json(const RunSummary& summary) {
+  if (!summary.moment)
+    return {{"found", false},
+            {"step", nullptr},
+            {"plateau_level", number_or_null(summary.stuck_level)},
+            {"level_after", nullptr}};
+  const MomentSummary& moment = *summary.moment;
+  return {{"found", true},
+          {"step", moment.step},
+          {"plateau_level", moment.plateau_level},
+          {"level_after", moment.level_after},
+          {"rise_start", moment.rise_start},
+          {"rise_end", moment.rise_end},
+          {"score", moment.score}};
+}
+
+void read_moment(const RecordReader& fields, RunSummary& summary) {
+  if (!fields.get<bool>("found")) {
+    summary.stuck_level = fields.get<std::optional<double>>("plateau_level");
+    return;
+  }
+  summary.moment = {.step = fields.get<double>("step"),
+                    .plateau_level = fields.get<double>("plateau_level"),
+                    .level_after = fields.get<double>("level_after"),
+                    .rise_start = fields.get<double>("rise_start"),
+                    .rise_end = fields.get<double>("rise_end"),
+                    .score = fields.get<double>("score")};
+}
+
+RunStatus status_of_ended_run(const RecordReader& fields) {
+  const auto name = fields.get<std::string>("status");
+  for (const RunStatus status : {RunStatus::finished, RunStatus::diverged})
+    if (name == status_name(status)) return status;
+  fields.refuse(fmt::format("a run does not end with status '{}'", name));
+}
+
+}  // namespace
+
+std::string to_text(const RunSummary& summary) {
+  Json json = {{"status", status_name(summary.status)},
+               {"steps", summary.steps},
+               {"seed", summary.seed},
+               {"task", summary.task},
+               {"model", summary.model},
+               {"attention", summary.attention},
+               {"parameters", summary.parameters}};
+  if (summary.metric != kFirstMetric) json["metric"] = summary.metric;
+  json["task_plateau_" + summary.metric] = number_or_null(summary.task_plateau);
+  json["final_validation_" + summary.metric] = number_or_null(summary.final_validation_metric);
+  json["final_validation_loss"] = number_or_null(summary.final_validation_loss);
+  json["moment"] = moment_json(summary);
+  if (summary.diagnostics) json["diagnostics"] = to_json(*summary.diagnostics);
+  return json.dump(2) + "\n";
+}
+
+RunSummary parse_summary(std::string_view text, const std::string& where) {
+  const RecordReader fields(text, kKind, where);
+  RunSummary summary;
+  summary.status = status_of_ended_run(fields);
+  summary.steps = fields.get<std::int64_t>("steps");
+  summary.seed = fields.get<std::int64_t>("seed");
+  summary.task = fields.get<std::string>("task");
+  summary.model = fields.get<std::string>("model");
+  summary.attention = fields.get<std::string>("attention");
+  summary.parameters = fields.get<std::int64_t>("parameters");
+  summary.metric = fields.get_or<std::string>("metric", kFirstMetric);
+  summary.task_plateau = fields.get<std::optional<double>>("task_plateau_" + summary.metric);
+  summary.final_validation_metric = fields.get<std::optional<double>>("final_validation_" + summary.metric);
+  summary.final_validation_loss = fields.get<std::optional<double>>("final_validation_loss");
+  read_moment(fields.inside("moment"), summary);
+  if (fields.has("diagnostics")) summary.diagnostics = metrics_row(fields.inside("diagnostics"));
+  return summary;
+}
+
+std::optional<RunSummary> read_summary(const fs::path& run_directory) {
+  const fs::path path = summary_file(run_directory);
+  if (!fs::exists(path)) return std::nullopt;
+  return parse_summary(read_file(path, 16 << 20), path.string());
+}
+
+void set_aside_damaged_summary(const fs::path& run_directory) {
+  try {
+    read_summary(run_directory);
+  } catch (const NewerFormat&) {
+    return;
+  } catch (const Error&) {
+    std::error_code ignored;  // then the run says what is wrong with it
+    fs::rename(summary_file(run_directory), summary_file(run_directory).string() + ".damaged", ignored);
+  }
+}
+
+}  // namespace eureka

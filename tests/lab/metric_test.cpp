@@ -66,7 +66,7 @@ TEST(StudyMetric, NegativeExplainedVarianceIsAResult) {
   EXPECT_EQ(point.target_arm, "b");
   EXPECT_EQ(report.trials[3].steps_to_level, 30.0);
   EXPECT_FALSE(report.trials[0].steps_to_level);
-  const nlohmann::ordered_json json = Json::parse(study_json(report));
+  const nlohmann::ordered_json json = nlohmann::ordered_json::parse(study_json(report));
   EXPECT_EQ(json.at("points").at(0).at("metric"), "explained_variance");
 }
 

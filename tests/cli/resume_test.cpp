@@ -7,6 +7,8 @@
 namespace eureka {
 namespace {
 
+using namespace std::chrono_literals;
+
 // One rule of each engine, and how long its run is.
 struct Engine {
   std::string name;

@@ -48,7 +48,7 @@ class PredictedCurve {
 };
 
 // Gauss quadrature of the Hessian's spectral measure seen from `error`, by `steps` Lanczos steps with full
-// re-orthogonalisation: the same curve from products H v alone.
+// re-orthogonalization: the same curve from products H v alone.
 PredictedCurve lanczos_curve(const std::function<Vector(const Vector&)>& product, const Vector& error, Index steps,
                              double eta);
 

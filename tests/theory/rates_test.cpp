@@ -3,7 +3,7 @@
 
 #include "theory/local_rate.h"
 #include "theory/matrix_query_model.h"
-#include "theory/optimiser.h"
+#include "theory/optimizer.h"
 #include "theory/support.h"
 #include "theory/value_softmax_model.h"
 

@@ -157,7 +157,6 @@ Run minimize(const Problem& problem, const Vector& start, Optimizer& optimizer, 
     const double loss = problem.loss_and_gradient(x, gradient);
     if (step == 0) run.initial_loss = loss;
     run.steps = step;
-    run.final_loss = loss;
     if (options.keep_curve) run.curve.push_back(loss / run.initial_loss);
     if (!std::isfinite(loss) || loss > 1e3 * run.initial_loss + 1) {
       run.diverged = true;

@@ -60,7 +60,6 @@ struct Run {
   Index steps = 0;                  // taken; fewer than max_steps when it hit, diverged or stood still
   bool diverged = false;
   double initial_loss = 0;
-  double final_loss = 0;
   std::vector<double> curve;  // loss / initial loss, per step
 
   // Below eps from some step to the end of the run.

@@ -49,20 +49,6 @@ TEST(Rates, PredictedCurveIsTheRunOnAQuadratic) {
   EXPECT_FALSE(PredictedCurve(system, error, 1.1).steps_to(1e-8)) << "diverges";
 }
 
-TEST(Rates, LanczosSeesTheSameCurve) {
-  const Matrix root = normal_matrix(40, 16, 1, "lanczos");
-  const Matrix h = root.transpose() * root;
-  const Vector error = normal_vector(16, 1, "lanczos start");
-  const EigenSystem system = eigen_system(h);
-  const double eta = descent_step(conditioning(system.values));
-  const PredictedCurve exact(system, error, eta);
-  const auto product = [&](const Vector& v) { return Vector(h * v); };
-  for (const double k : {1.0, 10.0, 30.0}) {
-    EXPECT_NEAR(lanczos_curve(product, error, 16, eta).loss(k) / exact.loss(k), 1, 1e-8);
-    EXPECT_NEAR(lanczos_curve(product, error, 8, eta).loss(k) / exact.loss(k), 1, .1);
-  }
-}
-
 void expect_predicted(const LocalRate& rate) {
   EXPECT_LT(std::abs(rate.measured / rate.predicted - 1), .03);
   ASSERT_TRUE(rate.predicted_steps && rate.measured_steps);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
 constexpr std::uint32_t kKeyStep0 = 0x9E3779B9, kKeyStep1 = 0xBB67AE85;
 
-// splitmix64's finaliser: spreads a user's small seeds over all key bits.
+// splitmix64's finalizer: spreads a user's small seeds over all key bits.
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;

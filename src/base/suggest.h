@@ -7,7 +7,7 @@
 
 namespace eureka {
 
-// Letters inserted, removed, changed, or swapped with a neighbour.
+// Letters inserted, removed, changed, or swapped with a neighbor.
 int edit_distance(std::string_view a, std::string_view b);
 
 // The nearest candidate, or "" when none is near enough to be a typing slip.

@@ -12,10 +12,10 @@ namespace eureka {
 
 bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1; }
 
-bool use_colour(int descriptor) {
-  const char* no_colour = std::getenv("NO_COLOR");
+bool use_color(int descriptor) {
+  const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
-  return is_terminal(descriptor) && (no_colour == nullptr || *no_colour == '\0') &&
+  return is_terminal(descriptor) && (no_color == nullptr || *no_color == '\0') &&
          (term == nullptr || std::string_view(term) != "dumb");
 }
 

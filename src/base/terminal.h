@@ -7,8 +7,8 @@ namespace eureka {
 
 bool is_terminal(int descriptor);
 
-// Colour only on a terminal, and never when NO_COLOR is set or TERM is "dumb".
-bool use_colour(int descriptor);
+// Color only on a terminal, and never when NO_COLOR is set or TERM is "dumb".
+bool use_color(int descriptor);
 
 int terminal_columns(int descriptor);
 

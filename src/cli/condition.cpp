@@ -29,7 +29,7 @@ void emit(const ConditionReport& report, const ConditionOutput& output) {
   }
   fmt::print("{}\n", report.theorem);
   for (const ResultTable& table : report.tables)
-    if (!table.rows().empty()) fmt::print("\n{}", table.text(use_colour(STDOUT_FILENO)));
+    if (!table.rows().empty()) fmt::print("\n{}", table.text(use_color(STDOUT_FILENO)));
   if (!report.plot.empty()) fmt::print("\n{}", report.plot);
   if (!report.note.empty()) fmt::print("\n{}\n", report.note);
 }
@@ -113,7 +113,7 @@ std::string log_plot(const std::string& title, const std::vector<double>& x, con
   PlotOptions options;
   options.title = title;
   options.width = std::min(100, terminal_columns(STDOUT_FILENO));
-  options.colour = use_colour(STDOUT_FILENO);
+  options.color = use_color(STDOUT_FILENO);
   return plot_curve({x, log10_values}, {}, options);
 }
 

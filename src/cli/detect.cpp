@@ -62,7 +62,7 @@ void print_findings(const LoadedCurve& curve, const Findings& findings) {
   PlotOptions options;
   options.title = fmt::format("{} by {}", curve.column, curve.step_column);
   options.width = std::min(100, terminal_columns(STDOUT_FILENO));
-  options.colour = use_colour(STDOUT_FILENO);
+  options.color = use_color(STDOUT_FILENO);
   fmt::print("{}\n", plot_curve({curve.steps, curve.values}, marks_of(findings), options));
   for (const Plateau& plateau : findings.plateaus)
     fmt::print("plateau  {:g} to {:g} at {:.4g}\n", plateau.start, plateau.end, plateau.level);

@@ -69,7 +69,7 @@ std::string LivePlot::picture(int width, bool colour) const {
   PlotOptions options;
   options.title = title_ + " · validation " + metric_.name;
   options.width = std::clamp(width, 40, 100);
-  options.colour = colour;
+  options.color = colour;
   options.x_max = static_cast<double>(steps_);
   if (std::isfinite(metric_.low)) options.y_min = metric_.low;
   if (std::isfinite(metric_.high)) options.y_max = metric_.high;
@@ -78,7 +78,7 @@ std::string LivePlot::picture(int width, bool colour) const {
 
 void LivePlot::redraw() {
   last_draw_ = Clock::now();
-  std::string frame = picture(terminal_columns(STDERR_FILENO), use_colour(STDERR_FILENO)) + status_line() + "\n";
+  std::string frame = picture(terminal_columns(STDERR_FILENO), use_color(STDERR_FILENO)) + status_line() + "\n";
   // Up over the last frame, then clear what is below: one write, so that nothing flickers.
   const std::string up = lines_drawn_ > 0 ? fmt::format("\x1b[{}A\r\x1b[J", lines_drawn_) : "";
   lines_drawn_ = static_cast<int>(std::count(frame.begin(), frame.end(), '\n'));

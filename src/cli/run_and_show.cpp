@@ -48,7 +48,7 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
     fmt::print("{}", to_text(*outcome.summary));
   } else {
     if (is_terminal(STDOUT_FILENO))
-      fmt::print("{}", plot.picture(terminal_columns(STDOUT_FILENO), use_colour(STDOUT_FILENO)));
+      fmt::print("{}", plot.picture(terminal_columns(STDOUT_FILENO), use_color(STDOUT_FILENO)));
     print_summary(*outcome.summary, metric, request.directory);
   }
   if (outcome.status == RunStatus::diverged)

@@ -63,7 +63,7 @@ void print_times(Clock::time_point start, int jobs) {
 void print_report(const StudyReport& report, const fs::path& out) {
   StudyTextOptions options;
   if (is_terminal(STDOUT_FILENO)) options.width = terminal_columns(STDOUT_FILENO);
-  options.colour = use_colour(STDOUT_FILENO);
+  options.color = use_color(STDOUT_FILENO);
   fmt::print("{}\n{}\n", study_text(report, options), (out / "study.json").string());
 }
 

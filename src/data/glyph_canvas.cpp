@@ -54,14 +54,14 @@ Polyline smooth(const Polyline& points) {
   return curve;
 }
 
-Polyline circle(Point centre, float radius_x, float radius_y) {
+Polyline circle(Point center, float radius_x, float radius_y) {
   // Eight points on the unit circle, each with the half-angle formula's exact square root.
   const float diagonal = std::sqrt(0.5F);
   Polyline points;
   for (const auto& [x, y] :
        {Point{1, 0}, Point{diagonal, diagonal}, Point{0, 1}, Point{-diagonal, diagonal}, Point{-1, 0},
         Point{-diagonal, -diagonal}, Point{0, -1}, Point{diagonal, -diagonal}, Point{1, 0}})
-    points.push_back({centre.x + radius_x * x, centre.y + radius_y * y});
+    points.push_back({center.x + radius_x * x, center.y + radius_y * y});
   return smooth(points);
 }
 

@@ -22,7 +22,7 @@ struct Point {
   float y = 0;  // downwards
 };
 using Polyline = std::vector<Point>;
-using Ink = std::array<float, 3>;  // 0..1; of a grey canvas only the first counts
+using Ink = std::array<float, 3>;  // 0..1; of a gray canvas only the first counts
 
 // Unit square to pixels: the unit square's middle goes to the middle of the canvas, plus a shift.
 struct Pose {
@@ -46,7 +46,7 @@ Pose random_pose(RandomStream& random, const PoseRange& range);
 Polyline jittered(Polyline points, RandomStream& random, float deviation);
 // A curve through the points (Catmull-Rom).
 Polyline smooth(const Polyline& points);
-Polyline circle(Point centre, float radius_x, float radius_y);
+Polyline circle(Point center, float radius_x, float radius_y);
 
 class GlyphCanvas {
  public:

@@ -7,8 +7,8 @@
 
 namespace eureka {
 
-std::string draw_digit(int digit, RandomStream& random);   // 28 x 28 grey
-std::string draw_garment(int kind, RandomStream& random);  // 28 x 28 grey; Fashion-MNIST's classes
+std::string draw_digit(int digit, RandomStream& random);   // 28 x 28 gray
+std::string draw_garment(int kind, RandomStream& random);  // 28 x 28 gray; Fashion-MNIST's classes
 std::string draw_object(int kind, RandomStream& random);   // 3 x 28 x 28; CIFAR-10's classes, one of those below
 
 std::string draw_airplane(RandomStream& random);

@@ -34,7 +34,7 @@ const BackdropInks& inks_of(Backdrop backdrop) {
   return kInks[static_cast<std::size_t>(backdrop)];
 }
 
-// What makes a place more than two colours.
+// What makes a place more than two colors.
 void furnish(GlyphCanvas& canvas, RandomStream& random, Backdrop backdrop, const Ink& above, const Ink& below,
              float horizon) {
   const auto scattered = [&](int count, const auto& draw) {
@@ -113,8 +113,8 @@ void ObjectSketch::line(const Polyline& points, float pixels_wide, const Ink& in
   canvas_.stroke(jittered(points, random_, jitter), pixels_wide, ink);
 }
 
-void ObjectSketch::disc(Point centre, float radius_x, float radius_y, const Ink& ink) {
-  canvas_.fill(circle(centre, radius_x, radius_y), ink);
+void ObjectSketch::disc(Point center, float radius_x, float radius_y, const Ink& ink) {
+  canvas_.fill(circle(center, radius_x, radius_y), ink);
 }
 
 std::string ObjectSketch::finish() {

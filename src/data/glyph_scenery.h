@@ -1,4 +1,4 @@
-// Where the coloured objects stand, and the hand that draws them there.
+// Where the colored objects stand, and the hand that draws them there.
 //
 //   ObjectSketch sketch(random, {Backdrop::road, Backdrop::snow});      one of them, then a random pose
 //   sketch.shape({{.1F, .2F}, {.9F, .2F}, {.9F, .8F}}, paint);
@@ -32,7 +32,7 @@ class ObjectSketch {
   void shape(const Polyline& outline, const Ink& ink, float jitter = 0.012F);
   void curve(const Polyline& points, float pixels_wide, const Ink& ink, float jitter = 0.012F);
   void line(const Polyline& points, float pixels_wide, const Ink& ink, float jitter = 0.01F);
-  void disc(Point centre, float radius_x, float radius_y, const Ink& ink);
+  void disc(Point center, float radius_x, float radius_y, const Ink& ink);
   std::string finish();  // noise over everything
 
  private:

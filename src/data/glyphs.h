@@ -14,7 +14,7 @@ namespace eureka {
 
 inline constexpr const char* kGlyphDigits = "glyph-digits";
 inline constexpr const char* kGlyphClothes = "glyph-clothes";  // the ten classes of Fashion-MNIST
-inline constexpr const char* kGlyphObjects = "glyph-objects";  // the ten classes of CIFAR-10, in colour
+inline constexpr const char* kGlyphObjects = "glyph-objects";  // the ten classes of CIFAR-10, in color
 
 // Drawn at the first call and kept.
 std::shared_ptr<const ImageSet> glyph_set(const std::string& name);

@@ -1,4 +1,4 @@
-// A labelled set of small images, train and test apart, sorted by class; from a file that is mapped, not read, or made
+// A labeled set of small images, train and test apart, sorted by class; from a file that is mapped, not read, or made
 // in memory. Many runs on one machine share one copy.
 //
 //   auto digits = ImageSet::open(path);

@@ -29,7 +29,7 @@ void read_cifar_batch(std::string_view bytes, const std::string& where,
 std::uint64_t read_json_rows(std::string_view text, const std::string& where,
                              const std::function<void(std::string_view pixels)>& visit);
 
-// One plane of bytes to another size: bilinear, with half-pixel centres and no smoothing.
+// One plane of bytes to another size: bilinear, with half-pixel centers and no smoothing.
 std::string resize_plane(std::string_view plane, int side, int new_side);
 
 }  // namespace eureka

@@ -8,7 +8,7 @@
 // A step is gradient() and update(); whoever adds up the gradients of several processes, clips or changes them does so
 // between the two, in flat_gradient().
 //
-// Ensures: a step is a pure function of (config, parameters, optimiser state, batch, settings); export_state() followed
+// Ensures: a step is a pure function of (config, parameters, optimizer state, batch, settings); export_state() followed
 // by import_state() in another process continues to the same bits.
 #pragma once
 
@@ -53,7 +53,7 @@ struct EngineConfig {
 struct StepSettings {
   std::int64_t step = 0;  // 0 for the first
   double lr = 0;
-  double gradient_scale = 1;  // on the whole gradient, as it enters the optimiser
+  double gradient_scale = 1;  // on the whole gradient, as it enters the optimizer
 };
 
 // The factor on a gradient of this norm that keeps it within `clip`; 0: no clipping.
@@ -125,7 +125,7 @@ class Engine {
   // What gradient() computed last; gone after update().
   virtual FlatGradient flat_gradient() = 0;
 
-  // One step of the optimiser along flat_gradient().
+  // One step of the optimizer along flat_gradient().
   virtual void update(const StepSettings& settings) = 0;
 
   // gradient() and update(), clipped as the config says.

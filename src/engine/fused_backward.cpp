@@ -1,4 +1,4 @@
-// The way back. dx_ (or cls_dx_ in the last block) is the gradient by the residual stream, carried from block to block.
+// The backward pass. dx_ (cls_dx_ in the last block) is the gradient by the residual stream, from block to block.
 #include <cstring>
 
 #include "engine/fused_pass.h"
@@ -40,7 +40,7 @@ void FusedPass::add_weight_gradient(const Slot& weight, const Slot& bias, Matrix
   if (bias.exists()) add_column_sums(dy.data, rows, weight.rows, dy.stride, gradient + bias.offset);
 }
 
-// Back through both branches of a block up to the outputs of its heads, which get their gradient in d_heads_.
+// Backward through both branches of a block down to the outputs of its heads, which get their gradient in d_heads_.
 void FusedPass::branches_backward(int layer, float* gradient) {
   const FusedModel& m = model_;
   Block& b = block(layer);
@@ -69,7 +69,7 @@ void FusedPass::branches_backward(int layer, float* gradient) {
            {d_heads_.data(), m.stride});
 }
 
-void FusedPass::heads_normalise_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g,
+void FusedPass::heads_normalize_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g,
                                          float* gradient) {
   const FusedModel& m = model_;
   const FusedBlock& w = slots(layer);
@@ -118,8 +118,8 @@ void FusedPass::attention_backward(int layer, float* gradient) {
     observer_->attention(layer, seen);
   }
   if (m.rule.head_norm) {
-    heads_normalise_backward(layer, {b.raw.data(), ld}, rows_, false, {d, ld}, gradient);
-    heads_normalise_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
+    heads_normalize_backward(layer, {b.raw.data(), ld}, rows_, false, {d, ld}, gradient);
+    heads_normalize_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
   }
   const MatrixA n1{b.n1.data(), m.stride};
   add_weight_gradient(w.q, w.q_bias, {d, ld}, n1, rows_, gradient);
@@ -146,8 +146,8 @@ void FusedPass::last_attention_backward(int layer, float* gradient) {
         {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer), b.weights.data(), {d_heads_.data(), m.stride},
         {cls_dq_.data(), m.stride}, {d + p, ld}, {d + 2 * p, ld}, multiples_gradient(layer, gradient), scratch_.data());
     if (m.rule.head_norm) {
-      heads_normalise_backward(layer, {cls_raw_.data(), m.stride}, count_, false, {cls_dq_.data(), m.stride}, gradient);
-      heads_normalise_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
+      heads_normalize_backward(layer, {cls_raw_.data(), m.stride}, count_, false, {cls_dq_.data(), m.stride}, gradient);
+      heads_normalize_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
     }
     const MatrixA n1{b.n1.data(), m.stride};
     add_weight_gradient(w.k, w.k_bias, {d + p, ld}, n1, rows_, gradient);

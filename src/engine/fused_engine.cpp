@@ -36,7 +36,7 @@ const EngineConfig& checked(const EngineConfig& config) {
   return config;
 }
 
-// Passes the model on if its buffers fit into this machine: weights, their two packed forms, gradients, optimiser.
+// Passes the model on if its buffers fit into this machine: weights, their two packed forms, gradients, optimizer.
 FusedModel fitting(FusedModel model, int threads) {
   const double floats =
       static_cast<double>(FusedPass::floats(model)) * threads + static_cast<double>(model.floats) * (5.0 + kMostGroups);

@@ -1,4 +1,4 @@
-// The fused engine: the transformer on CPU in float32, forward, backward and optimiser on memory allocated once,
+// The fused engine: the transformer on CPU in float32, forward, backward and optimizer on memory allocated once,
 // without an autograd graph and without libtorch. Agrees with the reference engine to float32 rounding; shares its
 // parameters, its randomness and its checkpoints.
 //

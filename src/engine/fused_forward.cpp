@@ -1,4 +1,4 @@
-// The way there.
+// The forward pass.
 #include <cstring>
 
 #include "base/random.h"
@@ -132,7 +132,7 @@ void FusedPass::draw_mask(const std::string& dropout, const std::string& path, d
   }
 }
 
-void FusedPass::heads_normalise(int layer, MatrixA from, std::size_t rows, bool keys, float* to,
+void FusedPass::heads_normalize(int layer, MatrixA from, std::size_t rows, bool keys, float* to,
                                 std::size_t to_stride) {
   const FusedModel& m = model_;
   const Slot& gain = keys ? slots(layer).k_gain : slots(layer).q_gain;
@@ -150,8 +150,8 @@ void FusedPass::attention_forward(int layer) {
   multiply_add_bias({rows_, 3 * m.padded_width, m.width}, {b.n1.data(), m.stride}, weights_.qkv(layer, 0),
                     weights_.block(layer).qkv_bias.data(), {projected, m.qkv_stride});
   if (m.rule.head_norm) {
-    heads_normalise(layer, {b.raw.data(), m.qkv_stride}, rows_, false, b.qkv.data(), m.qkv_stride);
-    heads_normalise(layer, {b.raw.data() + m.padded_width, m.qkv_stride}, rows_, true, b.qkv.data() + m.padded_width,
+    heads_normalize(layer, {b.raw.data(), m.qkv_stride}, rows_, false, b.qkv.data(), m.qkv_stride);
+    heads_normalize(layer, {b.raw.data() + m.padded_width, m.qkv_stride}, rows_, true, b.qkv.data() + m.padded_width,
                     m.qkv_stride);
   }
   attention({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer), {b.qkv.data(), m.qkv_stride},
@@ -173,8 +173,8 @@ void FusedPass::last_attention_forward(int layer) {
   multiply_add_bias({rows_, 2 * m.padded_width, m.width}, {b.n1.data(), m.stride}, weights_.qkv(layer, 1),
                     bias + m.padded_width, {projected + m.padded_width, m.qkv_stride});
   if (m.rule.head_norm) {
-    heads_normalise(layer, {query, m.stride}, count_, false, cls_q_.data(), m.stride);
-    heads_normalise(layer, {projected + m.padded_width, m.qkv_stride}, rows_, true, b.qkv.data() + m.padded_width,
+    heads_normalize(layer, {query, m.stride}, count_, false, cls_q_.data(), m.stride);
+    heads_normalize(layer, {projected + m.padded_width, m.qkv_stride}, rows_, true, b.qkv.data() + m.padded_width,
                     m.qkv_stride);
   }
   attention({count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer), {cls_q_.data(), m.stride},

@@ -47,7 +47,7 @@ struct FusedModel {
   bool learned_factor;  // on the scale of each head: a parameter of the rule
   bool
       learned_multiples;  // somebody wants the gradient by the factors on the logits: a learned scale, a learned factor
-  bool keeps_logits;      // the way back needs them beside the weights
+  bool keeps_logits;      // the backward pass needs them beside the weights
   bool cls_only;          // the last block computes the cls row alone
   bool absorbed;          // and forms no keys and values
   std::uint64_t seed;

@@ -1,5 +1,5 @@
-// A few samples through the whole net and back, on memory of its own: one per thread. Activations of the way there stay
-// in the cache for the way back.
+// A forward and a backward pass of a few samples, on memory of its own: one per thread. Activations of the forward pass
+// stay in the cache for the backward pass.
 //
 //   FusedPass pass(model, weights);
 //   pass.forward(batch, {first, count}, noise);         predictions in pass.logits()
@@ -38,8 +38,8 @@ class FusedPass {
   static std::size_t floats(const FusedModel& model);
 
  private:
-  // Kept by one block between the way there and the way back. In the last block only the cls rows have an x1 and what
-  // follows it.
+  // Kept by one block between the forward and the backward pass. In the last block only the cls rows have an x1 and
+  // what follows it.
   struct Block {
     Buffer x, n1, mean1, scale1;
     Buffer qkv, raw, logits, weights, heads;
@@ -62,7 +62,7 @@ class FusedPass {
   void begin_showing(FusedObserver& observer);
   // The values of block `layer` that its attention leaves in memory.
   FusedObserver::Attention attention_values(int layer);
-  // Where the logits go: to memory of their own when the way back needs them, else where the weights will stand.
+  // Where the logits go: to memory of their own when the backward pass needs them, else where the weights will stand.
   float* kept_logits(int layer) {
     return model_.keeps_logits ? block(layer).logits.data() : block(layer).weights.data();
   }
@@ -93,15 +93,15 @@ class FusedPass {
   void attention_backward(int layer, float* gradient);
   void last_attention_backward(int layer, float* gradient);
   void absorbed_backward(int layer, float* gradient);
-  // Where the way back adds the gradients by ln(multiple), and from there to the parameters they are made of.
+  // Where the backward pass adds the gradients by ln(multiple), and from there to the parameters they are made of.
   float* multiples_gradient(int layer, float* gradient);
   void pass_on_multiples_gradient(int layer, float* gradient);
   void embed_backward(float* gradient);
   void ids_backward(float* gradient);
   void add_weight_gradient(const Slot& weight, const Slot& bias, MatrixA dy, MatrixA x, std::size_t rows,
                            float* gradient);
-  void heads_normalise(int layer, MatrixA from, std::size_t rows, bool keys, float* to, std::size_t to_stride);
-  void heads_normalise_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g, float* gradient);
+  void heads_normalize(int layer, MatrixA from, std::size_t rows, bool keys, float* to, std::size_t to_stride);
+  void heads_normalize_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g, float* gradient);
 
   const FusedModel& model_;
   const FusedWeights& weights_;

@@ -15,7 +15,7 @@ class FusedWeights {
   void pack_from(const float* values, double multiple);
 
   struct Block {
-    // Factors of x W^T (forward) and of dy W (back). Queries, keys and values lie side by side in padded columns.
+    // Factors of x W^T (forward) and of dy W (backward). Queries, keys and values lie side by side in padded columns.
     Buffer qkv, qkv_back, qkv_bias;
     Buffer proj, proj_back, fc1, fc1_back, fc2, fc2_back;
     std::vector<float> scales;     // fixed, scheduled or learned multiples of 1/sqrt(head width), per head

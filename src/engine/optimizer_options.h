@@ -1,4 +1,4 @@
-// Which optimiser, and its constants. The learning rate of a step comes from the schedule.
+// Which optimizer, and its constants. The learning rate of a step comes from the schedule.
 #pragma once
 
 #include <array>

@@ -280,8 +280,4 @@ TensorFile parse_safetensors(std::string_view bytes, const std::string& where) {
   return file;
 }
 
-TensorFile load_safetensors(const fs::path& path) {
-  return parse_safetensors(read_file(path, std::uint64_t{64} << 30), path.string());
-}
-
 }  // namespace eureka

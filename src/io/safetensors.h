@@ -5,7 +5,7 @@
 //   file.add(make_tensor<float>("blocks.1.attn.q", {32, 32}, weights));
 //   atomic_write(path, write_safetensors(file));
 //
-//   TensorFile back = load_safetensors(path);
+//   TensorFile back = parse_safetensors(bytes, path.string());
 //   std::vector<float> q = tensor_values<float>(back.at("blocks.1.attn.q"));
 //
 // Layout: 8 bytes header length, JSON header padded with spaces to a multiple of 8, data. Equal content gives equal
@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
 
 namespace eureka {
 
@@ -75,8 +74,6 @@ std::string write_safetensors(const TensorFile& file);
 // Throws Error(input) for anything the format does not allow: header past the end, unknown type, sizes that disagree,
 // overlapping or missing data, bytes left over. `where` names the bytes in errors.
 TensorFile parse_safetensors(std::string_view bytes, const std::string& where);
-
-TensorFile load_safetensors(const fs::path& path);
 
 template <class T>
 NamedTensor make_tensor(std::string name, std::vector<std::int64_t> shape, std::span<const T> values) {

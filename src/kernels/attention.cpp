@@ -169,7 +169,7 @@ void backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Mat
                                   units.store(dv, shape.keys, unit));
       }
       tap(taps.d_weights, first, last);
-      // Read only: the way back changes no weight.
+      // Read only: the backward pass changes no weight.
       gradient_of<decltype(kernel)>(options, units, first, last, logits, const_cast<float*>(weights), d_logits,
                                     d_log_multiples);
       tap(taps.d_logits, first, last);

@@ -1,4 +1,4 @@
-// Attention of a few samples, there and back: the products of queries, keys and values with a row rule between them.
+// Attention of a few samples, forward and backward: products of queries, keys and values with a row rule between them.
 #pragma once
 
 #include "kernels/attention_rows.h"
@@ -47,7 +47,7 @@ struct AttentionTaps {
 };
 
 // out = weights(q k^T) v. Rows of q, k, v and out are tokens; heads lie side by side in a row. `logits` is kept for the
-// way back where the rule needs it; else it may be `weights` itself.
+// backward pass where the rule needs it; else it may be `weights` itself.
 void attention(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v, float* logits,
                float* weights, MatrixC out, float* scratch);
 

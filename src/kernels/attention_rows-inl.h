@@ -1,4 +1,4 @@
-// What attention rules are made of, vectorised over the keys of a row. Included once per instruction set.
+// What attention rules are made of, vectorized over the keys of a row. Included once per instruction set.
 #if defined(EUREKA_KERNELS_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef EUREKA_KERNELS_ATTENTION_ROWS_INL_H_
 #undef EUREKA_KERNELS_ATTENTION_ROWS_INL_H_
@@ -94,7 +94,7 @@ HWY_INLINE void softmax_of(const AttentionRow& row, float scale, float offset) {
     v8::StoreU(v8::Mul(v8::LoadU(d, row.weights + key), share), d, row.weights + key);
 }
 
-// The way back through a softmax of scale * logits, in place. Weights are 0 where a key is hidden or does not exist.
+// Backward through a softmax of scale * logits, in place. Weights are 0 where a key is hidden or does not exist.
 HWY_INLINE void softmax_gradient(const AttentionRow& row, float scale, float* g) {
   const Tag8 d;
   Vec8 sum = v8::Zero(d);

@@ -223,7 +223,7 @@ AttentionRowStatistics attention_statistics(const StatisticsRow& row, float thre
   return from_sums(HWY_DYNAMIC_DISPATCH(sums_now)(row, threshold));
 }
 
-HeadStatistics summarise(std::span<const AttentionRowStatistics> rows) {
+HeadStatistics summarize(std::span<const AttentionRowStatistics> rows) {
   HeadStatistics head;
   double degrees = 0;
   for (const AttentionRowStatistics& row : rows) {

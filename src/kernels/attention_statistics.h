@@ -1,9 +1,9 @@
 // How well conditioned the softmax Jacobian J = diag(a) - a a^T of every attention row is, while a model trains: O(T)
-// per row, no eigen-solver, in float32 and vectorised. theory/row_spectrum.h is the same in float64, with the
+// per row, no eigen-solver, in float32 and vectorized. theory/row_spectrum.h is the same in float64, with the
 // derivations.
 //
-//   AttentionRowStatistics s = attention_statistics({.weights = row, .keys = t + 1}, 0.05F);      a causal row: its
-//   prefix HeadStatistics head = summarise(all_rows_of_a_head);
+//   AttentionRowStatistics s = attention_statistics({.weights = row, .keys = t + 1}, 0.05F);   // a causal row's prefix
+//   HeadStatistics head = summarize(all_rows_of_a_head);
 //
 // Float32 weights underflow below e^-103. Given the logits as well, logarithms come from these and nothing is lost;
 // without them a weight of 0 counts as the smallest float, `underflowed` is set, and log10_kappa bounds kappa from
@@ -55,6 +55,6 @@ struct HeadStatistics {
       log10_kappa_low, log10_kappa_high, log_pseudo_determinant, entropy, participation, active;
 };
 
-HeadStatistics summarise(std::span<const AttentionRowStatistics> rows);
+HeadStatistics summarize(std::span<const AttentionRowStatistics> rows);
 
 }  // namespace eureka

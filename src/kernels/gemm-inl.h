@@ -113,7 +113,7 @@ struct AddNoisyBranch {
   }
 };
 
-// GELU, and its derivative for the way back: of a whole tile at once, so that its vectors are worked on side by side.
+// GELU, and its derivative for the backward pass: of a whole tile at once, its vectors worked on side by side.
 struct BiasGelu {
   float* y;
   float* slope;

@@ -31,11 +31,11 @@ HWY_INLINE float sum_row(const float* x, std::size_t width) {
   return sum_of(sum);
 }
 
-// normalised x = (x - mean) * scale; scale = top / sqrt(inside), inside = share * |x - mean|^2 + epsilon.
+// normalized x = (x - mean) * scale; scale = top / sqrt(inside), inside = share * |x - mean|^2 + epsilon.
 struct Normal {
   float mean, scale, inside, share;
 
-  HWY_INLINE Vec8 centre(const float* x, std::size_t i, std::size_t width) const {
+  HWY_INLINE Vec8 center(const float* x, std::size_t i, std::size_t width) const {
     const Tag8 d;
     return v8::IfThenElseZero(v8::FirstN(d, width - i), v8::Sub(v8::LoadU(d, x + i), v8::Set(d, mean)));
   }
@@ -45,11 +45,11 @@ HWY_INLINE Normal normal_of(const HeadNorm& norm, const float* x, std::size_t wi
   const Tag8 d;
   const auto size = static_cast<float>(width);
   Normal n{};
-  n.mean = norm.centred ? sum_row(x, width) / size : 0;
+  n.mean = norm.centered ? sum_row(x, width) / size : 0;
   n.share = norm.unit ? 1 : 1 / size;
   Vec8 square = v8::Zero(d);
   for (std::size_t i = 0; i < width; i += kLanes8) {
-    const Vec8 c = n.centre(x, i, width);
+    const Vec8 c = n.center(x, i, width);
     square = v8::MulAdd(c, c, square);
   }
   n.inside = n.share * sum_of(square) + (norm.unit ? norm.epsilon * norm.epsilon : norm.epsilon);
@@ -67,7 +67,7 @@ void forward(const HeadNorm& norm, HeadNormShape shape, const float* x, std::siz
       const Normal n = normal_of(norm, from, shape.width);
       const Vec8 scale = v8::Set(d, factor != nullptr ? n.scale * factor[head] : n.scale);
       for (std::size_t i = 0; i < shape.width; i += kLanes8) {
-        Vec8 v = v8::Mul(n.centre(from, i, shape.width), scale);
+        Vec8 v = v8::Mul(n.center(from, i, shape.width), scale);
         if (gain != nullptr) v = v8::Mul(v, load(gain, i, shape.width));
         store(v, to, i, shape.width);
       }
@@ -85,9 +85,9 @@ void backward(const HeadNorm& norm, HeadNormShape shape, const float* x, std::si
       float* gr = g + row * g_stride + head * width;
       const Normal n = normal_of(norm, from, width);
       const Vec8 own = v8::Set(d, factor != nullptr ? factor[head] : 1.0F);
-      Vec8 along = v8::Zero(d);  // sum of inner gradient times centred x
+      Vec8 along = v8::Zero(d);  // sum of inner gradient times centered x
       for (std::size_t i = 0; i < width; i += kLanes8) {
-        const Vec8 c = n.centre(from, i, width);
+        const Vec8 c = n.center(from, i, width);
         Vec8 inner = v8::Mul(load(gr, i, width), own);
         if (gain != nullptr) {
           const Vec8 by_gain = v8::Mul(v8::Mul(inner, c), v8::Set(d, n.scale));
@@ -101,10 +101,10 @@ void backward(const HeadNorm& norm, HeadNormShape shape, const float* x, std::si
       if (factor != nullptr) d_log_factor[head] += total * n.scale;
       const Vec8 back = v8::Set(d, n.share / n.inside * total), scale = v8::Set(d, n.scale);
       for (std::size_t i = 0; i < width; i += kLanes8) {
-        const Vec8 v = v8::NegMulAdd(back, n.centre(from, i, width), load(gr, i, width));
+        const Vec8 v = v8::NegMulAdd(back, n.center(from, i, width), load(gr, i, width));
         store(v8::Mul(scale, v), gr, i, width);
       }
-      if (norm.centred) {
+      if (norm.centered) {
         const Vec8 mean = v8::Set(d, sum_row(gr, width) / static_cast<float>(width));
         for (std::size_t i = 0; i < width; i += kLanes8) store(v8::Sub(load(gr, i, width), mean), gr, i, width);
       }

@@ -1,4 +1,4 @@
-// Normalisation of queries or keys, head by head (QK-norm): layer, RMS or L2, with a gain per dimension or one factor
+// Normalization of queries or keys, head by head (QK-norm): layer, RMS or L2, with a gain per dimension or one factor
 // per head.
 #pragma once
 
@@ -7,8 +7,8 @@
 namespace eureka {
 
 struct HeadNorm {
-  bool centred = false;  // LayerNorm: subtract the mean
-  bool unit = false;     // L2: vectors of norm sqrt(head width) before the factor, epsilon beside the norm
+  bool centered = false;  // LayerNorm: subtract the mean
+  bool unit = false;      // L2: vectors of norm sqrt(head width) before the factor, epsilon beside the norm
   float epsilon = 1e-6F;
 };
 
@@ -18,7 +18,7 @@ struct HeadNormShape {
   std::size_t width;  // of one head; heads lie side by side in a row
 };
 
-// y = normalised x * gain. gain: `width` values shared by all heads; factor: one per head; either may be nullptr.
+// y = normalized x * gain. gain: `width` values shared by all heads; factor: one per head; either may be nullptr.
 void head_norm(const HeadNorm& norm, HeadNormShape shape, const float* x, std::size_t x_stride, const float* gain,
                const float* factor, float* y, std::size_t y_stride);
 

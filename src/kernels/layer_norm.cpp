@@ -24,32 +24,32 @@ HWY_INLINE void forward_rows(NormShape shape, const float* x, std::size_t x_stri
   const WideMask rest = wide::FirstN(d, shape.width - whole);
   const float inverse_width = 1.0F / static_cast<float>(shape.width);
   Vec8 sum[kRows], square[kRows];
-  WideVec centre[kRows], scale[kRows];
+  WideVec center[kRows], scale[kRows];
   for (std::size_t r = 0; r < kRows; ++r) sum[r] = square[r] = v8::Zero(d8);
   for (std::size_t i = 0; i < shape.width; i += kLanes8)
     for (std::size_t r = 0; r < kRows; ++r) sum[r] = v8::Add(sum[r], v8::LoadU(d8, x + r * x_stride + i));
-  for (std::size_t r = 0; r < kRows; ++r) centre[r] = wide::Mul(sum_in_all_lanes(sum[r]), wide::Set(d, inverse_width));
+  for (std::size_t r = 0; r < kRows; ++r) center[r] = wide::Mul(sum_in_all_lanes(sum[r]), wide::Set(d, inverse_width));
   for (std::size_t i = 0; i < whole; i += kWideLanes)
     for (std::size_t r = 0; r < kRows; ++r) {
-      const WideVec away = wide::Sub(wide::LoadU(d, x + r * x_stride + i), centre[r]);
+      const WideVec away = wide::Sub(wide::LoadU(d, x + r * x_stride + i), center[r]);
       square[r] = multiply_add_eights(away, away, square[r]);
     }
   if (whole < shape.width)
     for (std::size_t r = 0; r < kRows; ++r) {
-      const WideVec away = wide::IfThenElseZero(rest, wide::Sub(wide::LoadU(d, x + r * x_stride + whole), centre[r]));
+      const WideVec away = wide::IfThenElseZero(rest, wide::Sub(wide::LoadU(d, x + r * x_stride + whole), center[r]));
       square[r] = multiply_add_eights(away, away, square[r]);
     }
   for (std::size_t r = 0; r < kRows; ++r) {
     const WideVec variance =
         wide::MulAdd(sum_in_all_lanes(square[r]), wide::Set(d, inverse_width), wide::Set(d, shape.epsilon));
     scale[r] = wide::Div(wide::Set(d, 1.0F), wide::Sqrt(variance));
-    mean[r] = wide::GetLane(centre[r]);
+    mean[r] = wide::GetLane(center[r]);
     inverse_deviation[r] = wide::GetLane(scale[r]);
   }
   for (std::size_t i = 0; i < shape.width; i += kWideLanes) {
     const WideVec g = wide::LoadU(d, gain + i), b = wide::LoadU(d, bias + i);
     for (std::size_t r = 0; r < kRows; ++r) {
-      const WideVec unit = wide::Mul(wide::Sub(wide::LoadU(d, x + r * x_stride + i), centre[r]), scale[r]);
+      const WideVec unit = wide::Mul(wide::Sub(wide::LoadU(d, x + r * x_stride + i), center[r]), scale[r]);
       wide::StoreU(wide::MulAdd(unit, g, b), d, y + r * y_stride + i);
     }
   }

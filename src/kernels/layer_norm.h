@@ -1,5 +1,5 @@
-// LayerNorm over the rows of a matrix, there and back. Rows are padded with zeros to whole cache lines, and so are gain
-// and bias: the padding of the result is zero again.
+// LayerNorm over the rows of a matrix, forward and backward. Rows are padded with zeros to whole cache lines, and so
+// are gain and bias: the padding of the result is zero again.
 #pragma once
 
 #include <cstddef>

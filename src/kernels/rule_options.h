@@ -18,9 +18,9 @@ namespace eureka {
 
 // What the fused engine does with a parameter of a rule; its shape follows.
 enum class RuleParameterRole {
-  query_gain,        // per dimension of a head: factor on normalised queries
+  query_gain,        // per dimension of a head: factor on normalized queries
   key_gain,          // the same on keys
-  log_query_factor,  // per head: ln of a factor on normalised queries
+  log_query_factor,  // per head: ln of a factor on normalized queries
   scale_factor       // per head: factor on the scale
 };
 

@@ -35,7 +35,7 @@ struct ArmsPreview {
 ArmsPreview preview_arms(const Study& study, const Catalog& catalog, const std::vector<Trial>& parents);
 
 // Those that answer to `branch.only`, judged by nothing but what was known at that step: a choice by what came later
-// would favour one arm. Runs that had ended before the step are looked at, but never chosen. Throws Error(input) when a
+// would favor one arm. Runs that had ended before the step are looked at, but never chosen. Throws Error(input) when a
 // run has no checkpoint there.
 ContinuedRuns choose_runs(const Study& study, const Catalog& catalog, const std::vector<Trial>& parents);
 

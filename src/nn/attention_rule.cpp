@@ -30,7 +30,7 @@ at::Tensor masked_softmax(const at::Tensor& logits, const AttentionContext& cont
   return context.hide(at::softmax(logits.masked_fill(~context.mask, hidden_logit(logits)), -1));
 }
 
-at::Tensor centred(const at::Tensor& logits, const AttentionContext& context) {
+at::Tensor centered(const at::Tensor& logits, const AttentionContext& context) {
   if (!context.masked()) return logits - logits.mean(-1, /*keepdim=*/true);
   const at::Tensor mean = context.hide(logits).sum(-1, /*keepdim=*/true) / context.visible_keys(logits);
   return context.hide(logits - mean);

@@ -68,7 +68,7 @@ class AttentionRule {
 at::Tensor masked_softmax(const at::Tensor& logits, const AttentionContext& context);
 
 // Mean over the visible keys of each row, and the logits minus it (0 at hidden keys).
-at::Tensor centred(const at::Tensor& logits, const AttentionContext& context);
+at::Tensor centered(const at::Tensor& logits, const AttentionContext& context);
 
 }  // namespace eureka
 

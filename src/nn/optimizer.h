@@ -1,4 +1,4 @@
-// AdamW, Adam and SGD over the flat buffers of a ParameterSet. The same updates as torch::optim, whose serialised state
+// AdamW, Adam and SGD over the flat buffers of a ParameterSet. The same updates as torch::optim, whose serialized state
 // changed between releases; here the state is plain vectors that a checkpoint can name.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The parameters of one model as torch tensors that are views into one flat buffer, and their gradients into another:
-// the optimiser is a few passes over two vectors, whatever the number of tensors.
+// the optimizer is a few passes over two vectors, whatever the number of tensors.
 //
 //   ParameterSet parameters(specs, seed, at::kFloat, at::kCPU);
 //   at::Tensor weight = parameters["head.weight"];          a leaf that requires grad

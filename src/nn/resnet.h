@@ -1,5 +1,5 @@
 // Residual convolutional networks on images: the baseline that shows no plateau. A stem, four stages of basic blocks
-// (two 3x3 convolutions with batch normalisation around a shortcut), the mean over the image, a linear classifier.
+// (two 3x3 convolutions with batch normalization around a shortcut), the mean over the image, a linear classifier.
 #pragma once
 
 #include "nn/model.h"
@@ -30,7 +30,7 @@ class ResNet : public Model {
   std::vector<ModelBuffer> buffers() const override;
 
  private:
-  // A convolution followed by batch normalisation.
+  // A convolution followed by batch normalization.
   struct Layer {
     std::string name;
     std::int64_t from, to, kernel, stride;

@@ -37,7 +37,7 @@ PlotInk series_ink(std::size_t series) {
 }
 
 void Painter::add(std::string_view text, PlotInk ink) {
-  if (colour_ && ink != ink_ && text.find_first_not_of(' ') != std::string_view::npos) {
+  if (color_ && ink != ink_ && text.find_first_not_of(' ') != std::string_view::npos) {
     if (ink_ != PlotInk::none) out_ += escape_of(PlotInk::none);
     if (ink != PlotInk::none) out_ += escape_of(ink);
     ink_ = ink;

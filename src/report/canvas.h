@@ -1,8 +1,8 @@
-// What terminal plots are drawn with: braille dots, and text in colour where colour is wanted.
+// What terminal plots are drawn with: braille dots, and text in color where color is wanted.
 //
 //   Canvas canvas(60, 14);                      columns and rows of letters, 2 x 4 dots each
 //   canvas.line(0, 55, 119, 0);                 dots count from the upper left
-//   Painter paint(use_colour(STDOUT_FILENO));
+//   Painter paint(use_color(STDOUT_FILENO));
 //   paint.add(braille(canvas.cell(3, 0)), PlotInk::curve);
 //   paint.end_line();
 #pragma once
@@ -27,17 +27,17 @@ enum class PlotInk { none, axis, curve, plateau, moment, title, first_series };
 inline constexpr int kSeriesInks = 6;
 PlotInk series_ink(std::size_t series);
 
-// Lines of coloured text; spaces at their ends are cut off.
+// Lines of colored text; spaces at their ends are cut off.
 class Painter {
  public:
-  explicit Painter(bool colour) : colour_(colour) {}
+  explicit Painter(bool color) : color_(color) {}
 
   void add(std::string_view text, PlotInk ink);
   void end_line();
   std::string take() { return std::move(out_); }
 
  private:
-  bool colour_;
+  bool color_;
   PlotInk ink_ = PlotInk::none;
   std::string out_;
 };

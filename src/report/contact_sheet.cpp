@@ -37,7 +37,7 @@ RgbImage draw_contact_sheet(const std::vector<SheetCell>& cells, const SheetOpti
     place_picture(sheet, cell.picture, left, top, options.zoom);
     for (const SheetFrame& frame : cell.frames)
       draw_frame(sheet, left + frame.left * options.zoom, top + frame.top * options.zoom, frame.width * options.zoom,
-                 frame.height * options.zoom, 1, frame.colour);
+                 frame.height * options.zoom, 1, frame.color);
     for (std::size_t line = 0; line < cell.lines.size(); ++line)
       draw_text(sheet, cell.lines[line], left + picture_width + kMargin, top + 2 + static_cast<int>(line) * kLineHeight,
                 kTextHeight, line == 0 ? kFirstLine : kText);

@@ -12,7 +12,7 @@ namespace eureka {
 
 struct SheetFrame {
   int left = 0, top = 0, width = 0, height = 0;  // in pixels of the small picture
-  Rgb colour{};
+  Rgb color{};
 };
 
 struct SheetCell {

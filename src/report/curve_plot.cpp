@@ -36,7 +36,7 @@ class Plot {
   std::string draw() {
     Canvas canvas(columns_, rows_);
     draw_curve(canvas);
-    Painter paint(options_.colour);
+    Painter paint(options_.color);
     if (!options_.title.empty() && display_width(options_.title) + label_width_ + 2 <= width_) {
       paint.add(spaces(label_width_ + 2), PlotInk::none);
       paint.add(options_.title, PlotInk::title);

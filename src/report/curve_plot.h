@@ -40,7 +40,7 @@ struct PlotOptions {
   std::string title;
   int width = 76;   // columns of the whole picture; held between 8 and 500
   int height = 14;  // rows of the plot itself, without title, axis and caption; held between 2 and 200
-  bool colour = false;
+  bool color = false;
   std::optional<double> x_max;  // the step a growing curve is on its way to
   std::optional<double> y_min, y_max;
 };

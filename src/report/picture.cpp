@@ -12,10 +12,10 @@ bool inside(const RgbImage& image, int x, int y) { return x >= 0 && y >= 0 && x 
 
 }  // namespace
 
-RgbImage blank_picture(int width, int height, const Rgb& colour) {
+RgbImage blank_picture(int width, int height, const Rgb& color) {
   RgbImage image{width, height, {}};
   image.rgb.resize(std::size_t{3} * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
-  for (std::size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = colour[i % 3];
+  for (std::size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = color[i % 3];
   return image;
 }
 
@@ -29,12 +29,12 @@ void place_picture(RgbImage& sheet, const RgbImage& picture, int left, int top, 
     }
 }
 
-void draw_frame(RgbImage& sheet, int left, int top, int width, int height, int thickness, const Rgb& colour) {
+void draw_frame(RgbImage& sheet, int left, int top, int width, int height, int thickness, const Rgb& color) {
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
       const bool edge = x < thickness || y < thickness || x >= width - thickness || y >= height - thickness;
       if (!edge || !inside(sheet, left + x, top + y)) continue;
-      for (std::size_t c = 0; c < 3; ++c) pixel(sheet, left + x, top + y)[c] = colour[c];
+      for (std::size_t c = 0; c < 3; ++c) pixel(sheet, left + x, top + y)[c] = color[c];
     }
 }
 

@@ -97,7 +97,7 @@ int text_width(std::string_view text, int height) {
   return static_cast<int>(std::ceil(static_cast<float>(text.size()) * kAdvance * static_cast<float>(height) / kRows));
 }
 
-int draw_text(RgbImage& sheet, std::string_view text, int left, int top, int height, const Rgb& colour) {
+int draw_text(RgbImage& sheet, std::string_view text, int left, int top, int height, const Rgb& color) {
   const float unit = static_cast<float>(height) / kRows;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::string_view strokes = strokes_of(text[i]);
@@ -113,7 +113,7 @@ int draw_text(RgbImage& sheet, std::string_view text, int left, int top, int hei
                                     static_cast<std::size_t>(begin + x));
         for (std::size_t c = 0; c < 3; ++c)
           to[c] = static_cast<std::uint8_t>(std::lround(
-              static_cast<float>(to[c]) + cover * (static_cast<float>(colour[c]) - static_cast<float>(to[c]))));
+              static_cast<float>(to[c]) + cover * (static_cast<float>(color[c]) - static_cast<float>(to[c]))));
       }
   }
   return text_width(text, height);

@@ -113,13 +113,13 @@ std::string StudyProgress::table() const {
   for (const auto& [key, cell] : phase_.cells) {
     const std::string& point = phase_.study->points[key.first].name;
     const std::string& arm = phase_.study->arms[key.second].name;
-    const ArmSummary summary = summarise_arm(cell.outcomes, cell.horizon,
+    const ArmSummary summary = summarize_arm(cell.outcomes, cell.horizon,
                                              {.awaited = by_target ? AwaitedEvent::target : AwaitedEvent::moment});
     table.add_row({point.empty() ? arm : fmt::format("{} {}", point, arm), fmt::format("{}/{}", cell.ended, cell.total),
                    fmt::format("{}", summary.event.events),
                    summary.event.median ? fmt::format("{:.0f}", *summary.event.median) : "-"});
   }
-  return table.str(use_colour(STDERR_FILENO));
+  return table.str(use_color(STDERR_FILENO));
 }
 
 void StudyProgress::draw(const std::vector<TrialState>& running) {

@@ -67,7 +67,7 @@ std::string table_of(const PointReport& point, AwaitedEvent event, const StudyTe
       cells.push_back(cell_of(arm_statistic(column.key), {point, arm}, column.with_interval));
     table.add_row(std::move(cells));
   }
-  return table.str(options.colour);
+  return table.str(options.color);
 }
 
 // Words of `text` in lines no wider than `width`: the first begins with `first`, the others with `rest`.
@@ -108,7 +108,7 @@ std::string plot_of(const StudyReport& report, const PointReport& point, const S
                            report.study.branch ? fmt::format("s after step {}", report.study.branch->at) : "");
   plot.horizon = point.horizon;
   plot.width = std::clamp(options.width, 40, 100);
-  plot.colour = options.colour;
+  plot.color = options.color;
   return plot_survival(series, plot);
 }
 

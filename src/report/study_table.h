@@ -9,7 +9,7 @@ namespace eureka {
 
 struct StudyTextOptions {
   int width = 160;  // of the terminal; narrow ones get fewer columns
-  bool colour = false;
+  bool color = false;
 };
 
 // Point by point. Lines ended by '\n'.

@@ -33,7 +33,7 @@ class SurvivalPicture {
   }
 
   std::string draw() const {
-    Painter paint(options_.colour);
+    Painter paint(options_.color);
     if (!options_.title.empty()) {
       paint.add(spaces(kMargin) + options_.title, PlotInk::title);
       paint.end_line();

@@ -3,7 +3,7 @@
 //   std::vector<SurvivalSeries> series = {{"softmax", &summary.event.curve}, ...};
 //   fmt::print("{}", plot_survival(series, {.title = "...", .horizon = 2500}));
 //
-// Each curve carries a letter, named below the plot, so that curves are told apart without colour.
+// Each curve carries a letter, named below the plot, so that curves are told apart without color.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct SurvivalPlotOptions {
   double horizon = 1;
   int width = 76;   // columns of the whole picture; held between 30 and 500
   int height = 12;  // rows of the plot itself
-  bool colour = false;
+  bool color = false;
 };
 
 // Lines ended by '\n', none wider than options.width.

@@ -25,7 +25,7 @@ class TextTable {
  public:
   explicit TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
 
-  // Missing cells at the end are empty. Cells may hold colour escapes and any UTF-8, but no line ends.
+  // Missing cells at the end are empty. Cells may hold color escapes and any UTF-8, but no line ends.
   void add_row(std::vector<std::string> cells);
 
   // One line per row, each ended by '\n', without spaces at the end.
@@ -36,7 +36,7 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Terminal columns taken by UTF-8 text: combining marks and colour escapes take none, East Asian wide letters and emoji
+// Terminal columns taken by UTF-8 text: combining marks and color escapes take none, East Asian wide letters and emoji
 // two. Each byte that is not valid UTF-8 counts one.
 int display_width(std::string_view text);
 

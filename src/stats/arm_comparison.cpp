@@ -72,7 +72,7 @@ OpenInterval median_interval_of(const std::vector<double>& values, const ValueRa
   return interval;
 }
 
-std::optional<AccuracySummary> summarise_accuracy(const std::vector<double>& values, const ValueRange& range,
+std::optional<AccuracySummary> summarize_accuracy(const std::vector<double>& values, const ValueRange& range,
                                                   double level) {
   if (values.empty()) return {};
   AccuracySummary summary{.n = values.size(),
@@ -165,7 +165,7 @@ std::optional<double> target_accuracy(std::span<const TrialOutcome> arm, double 
   return origin + fraction * (median(values) - origin);
 }
 
-ArmSummary summarise_arm(std::span<const TrialOutcome> trials, double horizon, const ComparisonOptions& options) {
+ArmSummary summarize_arm(std::span<const TrialOutcome> trials, double horizon, const ComparisonOptions& options) {
   ArmSummary summary{
       .n = trials.size(),
       .event = waiting_time(plain_times(trials, horizon, time_to(options.awaited)), horizon, options.level)};
@@ -179,7 +179,7 @@ ArmSummary summarise_arm(std::span<const TrialOutcome> trials, double horizon, c
     summary.diverged += trial.diverged;
     summary.level_without_moment += options.has_level && trial.steps_to_level && !trial.moment;
   }
-  summary.final_accuracy = summarise_accuracy(final_accuracies(trials), options.range, options.level);
+  summary.final_accuracy = summarize_accuracy(final_accuracies(trials), options.range, options.level);
   return summary;
 }
 
@@ -188,11 +188,11 @@ StudyComparison compare_arms(const Arm& baseline, std::span<const Arm> arms, dou
   check_seeds_differ(baseline);
   StudyComparison study{.horizon = horizon, .level = options.level};
   study.baseline.name = baseline.name;
-  study.baseline.summary = summarise_arm(baseline.trials, horizon, options);
+  study.baseline.summary = summarize_arm(baseline.trials, horizon, options);
   for (const Arm& arm : arms) {
     check_seeds_differ(arm);
     study.arms.push_back({.name = arm.name,
-                          .summary = summarise_arm(arm.trials, horizon, options),
+                          .summary = summarize_arm(arm.trials, horizon, options),
                           .against_baseline = compare_with_baseline(baseline, arm, horizon, options)});
   }
   correct_over_arms(study.arms);

@@ -69,7 +69,7 @@ struct ComparisonOptions {
   double alpha = 0.05;  // of the Holm-corrected log-rank test, for the verdict
   std::uint64_t bootstrap_seed = 1;
   std::size_t resamples = 4000;
-  // Also summarise steps_to_level. Off when no target accuracy was known.
+  // Also summarize steps_to_level. Off when no target accuracy was known.
   bool has_level = true;
   ValueRange range = {};  // of final_accuracy
 };
@@ -168,7 +168,7 @@ std::optional<double> target_accuracy(std::span<const TrialOutcome> arm, double 
                                       double origin = 0);
 
 // `horizon` is the budget planned for every run, in the unit of the times; the shortest one if arms differ.
-ArmSummary summarise_arm(std::span<const TrialOutcome> trials, double horizon, const ComparisonOptions& options = {});
+ArmSummary summarize_arm(std::span<const TrialOutcome> trials, double horizon, const ComparisonOptions& options = {});
 StudyComparison compare_arms(const Arm& baseline, std::span<const Arm> arms, double horizon,
                              const ComparisonOptions& options = {});
 

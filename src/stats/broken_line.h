@@ -1,6 +1,6 @@
 // Denoising a curve without rounding off its corners: spikes out, then the straight pieces that fit it best.
 //
-// The fit minimises  sum of squared residuals + penalty * number of pieces  exactly (dynamic programming), so a plateau
+// The fit minimizes  sum of squared residuals + penalty * number of pieces  exactly (dynamic programming), so a plateau
 // becomes one nearly level piece, a rise one steep piece or a break between two pieces, and white noise nothing at all.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace eureka {
 
-// Standard deviation of the evaluation noise, from how far each value is off the line through its two neighbours. Rises
+// Standard deviation of the evaluation noise, from how far each value is off the line through its two neighbors. Rises
 // and spikes are few among the values, so a quantile does not see them. 0 for fewer than three points.
 double noise_level(std::span<const double> x, std::span<const double> values);
 

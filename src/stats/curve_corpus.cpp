@@ -37,22 +37,22 @@ void add_spikes(RandomStream& random, CurveSketch& sketch, double first, double 
 
 std::size_t curve_kind_count() { return kinds_with_moments().size() + kinds_without_moments().size(); }
 
-LabelledCurve make_labelled_curve(std::size_t index, std::uint64_t seed) {
+LabeledCurve make_labeled_curve(std::size_t index, std::uint64_t seed) {
   RandomStream random(seed, "curve-corpus", index);
   const std::size_t kind = index % curve_kind_count();
   const std::size_t with_moments = kinds_with_moments().size();
   const bool is_positive = kind < with_moments;
   const CurveKind& chosen = is_positive ? kinds_with_moments()[kind] : kinds_without_moments()[kind - with_moments];
-  LabelledCurve curve = chosen.make(random);
+  LabeledCurve curve = chosen.make(random);
   curve.kind = chosen.name;
   curve.is_positive = is_positive;
   return curve;
 }
 
-std::vector<LabelledCurve> make_curve_corpus(std::size_t count, std::uint64_t seed) {
-  std::vector<LabelledCurve> corpus;
+std::vector<LabeledCurve> make_curve_corpus(std::size_t count, std::uint64_t seed) {
+  std::vector<LabeledCurve> corpus;
   corpus.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) corpus.push_back(make_labelled_curve(i, seed));
+  for (std::size_t i = 0; i < count; ++i) corpus.push_back(make_labeled_curve(i, seed));
   return corpus;
 }
 

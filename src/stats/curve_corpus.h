@@ -1,7 +1,7 @@
 // Curves whose moments are known, to measure the detector with: real kinds of learning curve, made from random
 // parameters.
 //
-//   for (const LabelledCurve& curve : make_curve_corpus(2000, kHeldOutSeed)) ...
+//   for (const LabeledCurve& curve : make_curve_corpus(2000, kHeldOutSeed)) ...
 //
 // A curve is a function of (seed, index) alone, so a corpus can be repeated on any machine. The detector's constants
 // were chosen on kDevelopmentSeed; what the documentation reports is kHeldOutSeed.
@@ -25,7 +25,7 @@ struct TrueMoment {
   double width = 0;  // its 10-90% width in steps
 };
 
-struct LabelledCurve {
+struct LabeledCurve {
   std::string kind;
   bool is_positive = false;  // has moments; a positive kind always has
   Direction direction = Direction::up;
@@ -35,8 +35,8 @@ struct LabelledCurve {
 };
 
 // The kinds in turn, each with its own random parameters.
-std::vector<LabelledCurve> make_curve_corpus(std::size_t count, std::uint64_t seed);
-LabelledCurve make_labelled_curve(std::size_t index, std::uint64_t seed);
+std::vector<LabeledCurve> make_curve_corpus(std::size_t count, std::uint64_t seed);
+LabeledCurve make_labeled_curve(std::size_t index, std::uint64_t seed);
 std::size_t curve_kind_count();
 
 }  // namespace eureka

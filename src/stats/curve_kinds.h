@@ -10,7 +10,7 @@ namespace eureka {
 
 struct CurveKind {
   const char* name;
-  LabelledCurve (*make)(RandomStream&);
+  LabeledCurve (*make)(RandomStream&);
 };
 
 std::span<const CurveKind> kinds_with_moments();

@@ -44,14 +44,14 @@ void CurveSketch::power_law(double height, double onset, double exponent) {
   parts_.push_back([=](double time) { return height * (1 - std::pow(1 + time / onset, -exponent)); });
 }
 
-void CurveSketch::sigmoid(double centre, double width, double height) {
-  parts_.push_back([=](double time) { return height * rise_shape(RiseShape::logistic, (time - centre) / width); });
+void CurveSketch::sigmoid(double center, double width, double height) {
+  parts_.push_back([=](double time) { return height * rise_shape(RiseShape::logistic, (time - center) / width); });
 }
 
-void CurveSketch::moment(double centre, double width, double height, bool labelled) {
+void CurveSketch::moment(double center, double width, double height, bool labeled) {
   const auto shape = static_cast<RiseShape>(random_.below(4));
-  parts_.push_back([=](double time) { return height * rise_shape(shape, (time - centre) / width); });
-  if (labelled) truths_.push_back({centre, width});
+  parts_.push_back([=](double time) { return height * rise_shape(shape, (time - center) / width); });
+  if (labeled) truths_.push_back({center, width});
 }
 
 void CurveSketch::ripple(double amplitude, double periods) {
@@ -86,17 +86,17 @@ std::vector<double> CurveSketch::times() {
   return times;
 }
 
-LabelledCurve CurveSketch::evaluate(Direction direction, std::optional<double> known_plateau) {
+LabeledCurve CurveSketch::evaluate(Direction direction, std::optional<double> known_plateau) {
   const double loss_scale = log_between(random_, 0.5, 10);
   const double loss_floor = between(random_, 0, 0.5);
   const auto shown = [&](double value) {
     return direction == Direction::up ? value : loss_floor + loss_scale * (1 - value);
   };
-  LabelledCurve curve;
+  LabeledCurve curve;
   curve.direction = direction;
   if (known_plateau) curve.plateau_level = shown(*known_plateau);
   for (const Truth& truth : truths_) {
-    if (truth.centre < end) curve.moments.push_back({truth.centre * budget, truth.width * budget});
+    if (truth.center < end) curve.moments.push_back({truth.center * budget, truth.width * budget});
   }
   double correlated = random_.normal();
   double walked = 0;

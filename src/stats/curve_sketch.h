@@ -32,8 +32,8 @@ class CurveSketch {
   void drift(double height);
   void exponential(double start, double height, double time_constant);
   void power_law(double height, double onset, double exponent);
-  void sigmoid(double centre, double width, double height);                       // smooth learning: no moment
-  void moment(double centre, double width, double height, bool labelled = true);  // a sudden rise of random shape
+  void sigmoid(double center, double width, double height);                      // smooth learning: no moment
+  void moment(double center, double width, double height, bool labeled = true);  // a sudden rise of random shape
   void ripple(double amplitude, double periods);
   void loss_of_progress(double at, double height,
                         double recovery_time);  // sudden; recovers exponentially, or never if 0
@@ -53,7 +53,7 @@ class CurveSketch {
   void spike(double at, int length, double height);
 
   // As an accuracy, or as a loss between 0 and `loss_scale`; a known plateau is given as progress.
-  LabelledCurve evaluate(Direction direction, std::optional<double> known_plateau = {});
+  LabeledCurve evaluate(Direction direction, std::optional<double> known_plateau = {});
 
  private:
   struct Spike {
@@ -62,7 +62,7 @@ class CurveSketch {
     double height;
   };
   struct Truth {
-    double centre, width;
+    double center, width;
   };
 
   double progress(double time) const;

@@ -1,11 +1,11 @@
-// The whole of a curve of any length in bounded memory: neighbours are averaged two by two whenever the window is full.
+// The whole of a curve of any length in bounded memory: neighbors are averaged two by two whenever the window is full.
 //
 //   CurveWindow window(512);
 //   for (auto [step, value] : curve) window.add(step, value);
 //   window.points();   // between 256 and 512 points that span the curve from its first evaluation to its last
 //
 // Requires: capacity even and at least 2.
-// Ensures:  at most `capacity` points kept; add() is O(1) amortised; the points depend on what was added, not on when
+// Ensures:  at most `capacity` points kept; add() is O(1) amortized; the points depend on what was added, not on when
 // asked.
 #pragma once
 

@@ -8,7 +8,7 @@
 // Requires: steps finite and strictly increasing (Error otherwise). A non-finite value ends the curve: everything
 // before
 //           it still counts, everything after it is ignored.
-// Ensures:  memory bounded by options.window whatever the length; add() is O(1) amortised; feeding the same curve point
+// Ensures:  memory bounded by options.window whatever the length; add() is O(1) amortized; feeding the same curve point
 //           by point or at once gives the same moments, however often they are asked for in between; shifting or
 //           scaling either axis shifts or scales the result and changes nothing else.
 //

@@ -10,20 +10,20 @@ namespace eureka {
 
 namespace {
 
-const TrueMoment* true_moment_at(const LabelledCurve& curve, double step, double steps) {
+const TrueMoment* true_moment_at(const LabeledCurve& curve, double step, double steps) {
   for (const TrueMoment& moment : curve.moments) {
     if (std::abs(step - moment.step) <= std::max(moment.width, 0.03 * steps)) return &moment;
   }
   return nullptr;
 }
 
-bool has_false_moment(const LabelledCurve& curve, const std::vector<Moment>& moments, double steps) {
+bool has_false_moment(const LabeledCurve& curve, const std::vector<Moment>& moments, double steps) {
   return std::any_of(moments.begin(), moments.end(),
                      [&](const Moment& moment) { return !true_moment_at(curve, moment.step, steps); });
 }
 
 // Feeds the curve as a training loop does and looks at the confirmed moments on the way.
-bool alarms_online(const LabelledCurve& curve, DetectorOptions options, double steps) {
+bool alarms_online(const LabeledCurve& curve, DetectorOptions options, double steps) {
   options.budget = steps;
   MomentDetector detector(options);
   const std::size_t every = std::max<std::size_t>(1, curve.points.size() / 128);
@@ -47,7 +47,7 @@ double rate(std::size_t part, std::size_t whole) {
   return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-KindReport& report_of(const LabelledCurve& curve, std::vector<KindReport>& kinds) {
+KindReport& report_of(const LabeledCurve& curve, std::vector<KindReport>& kinds) {
   for (KindReport& kind : kinds) {
     if (kind.kind == curve.kind) return kind;
   }
@@ -57,12 +57,12 @@ KindReport& report_of(const LabelledCurve& curve, std::vector<KindReport>& kinds
 
 }  // namespace
 
-DetectorReport check_detector(std::span<const LabelledCurve> corpus, const DetectorOptions& options, bool online) {
+DetectorReport check_detector(std::span<const LabeledCurve> corpus, const DetectorOptions& options, bool online) {
   DetectorReport report;
   report.curves = corpus.size();
   report.online = online;
   std::vector<double> of_budget, of_width;
-  for (const LabelledCurve& curve : corpus) {
+  for (const LabeledCurve& curve : corpus) {
     DetectorOptions own = options;
     own.direction = curve.direction;
     own.plateau_level = curve.plateau_level;

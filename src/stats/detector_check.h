@@ -1,4 +1,4 @@
-// How good the detector is: recall, false alarms and timing over a corpus of labelled curves.
+// How good the detector is: recall, false alarms and timing over a corpus of labeled curves.
 //
 //   DetectorReport report = check_detector(make_curve_corpus(2000, kHeldOutSeed));
 //   fmt::print("{}", format_report(report));
@@ -44,7 +44,7 @@ struct DetectorReport {
 // A detected moment is the true one if it is off by at most its 10-90% width or 3% of the curve, whichever is more.
 // Direction and plateau level are taken from each curve; everything else from `options`. `online` also asks for
 // confirmed moments at some hundred times during each curve (slower).
-DetectorReport check_detector(std::span<const LabelledCurve> corpus, const DetectorOptions& options = {},
+DetectorReport check_detector(std::span<const LabeledCurve> corpus, const DetectorOptions& options = {},
                               bool online = false);
 
 // A table for people, one line per kind and the totals below.

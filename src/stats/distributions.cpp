@@ -8,7 +8,7 @@
 namespace eureka {
 namespace {
 
-// Regularised incomplete beta function by its continued fraction (modified Lentz), for x <= (a + 1) / (a + b + 2).
+// Regularized incomplete beta function by its continued fraction (modified Lentz), for x <= (a + 1) / (a + b + 2).
 double beta_fraction(double a, double b, double x) {
   constexpr double tiny = 1e-300;
   double c = 1, d = 1 - (a + b) * x / (a + 1);

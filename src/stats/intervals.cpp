@@ -12,10 +12,10 @@ Interval wilson_interval(double hits, double n, double level) {
   EUREKA_CHECK(hits >= 0 && hits <= n, "more hits than tries");
   if (n <= 0) return {0, 1};
   const double z2 = chi_square_quantile(level);
-  const double centre = (hits + z2 / 2) / (n + z2);
+  const double center = (hits + z2 / 2) / (n + z2);
   const double half = std::sqrt(z2 * (hits * (n - hits) / n + z2 / 4)) / (n + z2);
   // at the ends the formula gives 0 and 1 but for rounding
-  return {hits == 0 ? 0.0 : std::max(0.0, centre - half), hits == n ? 1.0 : std::min(1.0, centre + half)};
+  return {hits == 0 ? 0.0 : std::max(0.0, center - half), hits == n ? 1.0 : std::min(1.0, center + half)};
 }
 
 std::optional<Interval> mean_interval(std::span<const double> values, double level) {

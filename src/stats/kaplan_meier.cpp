@@ -119,9 +119,9 @@ std::optional<Interval> SurvivalCurve::restricted_mean_interval() const {
   const double error = std::sqrt(*variance) / horizon_;
   if (error < kRounding || share <= 0 || share >= 1) return {};
   const double t = student_t_quantile(0.5 + level_ / 2, static_cast<double>(known_times() - 1));
-  const double half = t * error / (share * (1 - share)), centre = std::log(share / (1 - share));
+  const double half = t * error / (share * (1 - share)), center = std::log(share / (1 - share));
   const auto back = [this](double logit) { return horizon_ / (1 + std::exp(-logit)); };
-  return Interval{back(centre - half), back(centre + half)};
+  return Interval{back(center - half), back(center + half)};
 }
 
 }  // namespace eureka

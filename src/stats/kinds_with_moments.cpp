@@ -10,7 +10,7 @@ namespace {
 
 // The transformers of the presets: 100 or so evaluations, a plateau of 8% of the budget or more, a rise of 2 to 7%.
 struct TwoStep {
-  double plateau, over, width, centre;
+  double plateau, over, width, center;
 };
 
 TwoStep two_step(RandomStream& random, CurveSketch& sketch, double shortest_plateau, double longest_plateau) {
@@ -19,24 +19,24 @@ TwoStep two_step(RandomStream& random, CurveSketch& sketch, double shortest_plat
   const double over = add_first_progress(random, sketch, between(random, 0.02, 0.15), plateau);
   const double width = log_between(random, 0.015, 0.072);
   const double length = std::max(width, log_between(random, shortest_plateau, longest_plateau));
-  const double centre = std::min(over + length + 0.6 * width, 0.85);
+  const double center = std::min(over + length + 0.6 * width, 0.85);
   const double solved = between(random, 0.9, 0.995);
-  sketch.moment(centre, width, 0.9 * (solved - plateau));
-  sketch.exponential(centre, 0.1 * (solved - plateau), log_between(random, 0.03, 0.3));  // the slow end of learning
-  return {plateau, over, width, centre};
+  sketch.moment(center, width, 0.9 * (solved - plateau));
+  sketch.exponential(center, 0.1 * (solved - plateau), log_between(random, 0.03, 0.3));  // the slow end of learning
+  return {plateau, over, width, center};
 }
 
-LabelledCurve two_step_curve(RandomStream& random, Direction direction) {
+LabeledCurve two_step_curve(RandomStream& random, Direction direction) {
   CurveSketch sketch(random);
   add_validation_noise(random, sketch, direction);
   two_step(random, sketch, 0.08, 0.75);
   return sketch.evaluate(direction);
 }
 
-LabelledCurve accuracy_moment(RandomStream& random) { return two_step_curve(random, Direction::up); }
-LabelledCurve loss_moment(RandomStream& random) { return two_step_curve(random, Direction::down); }
+LabeledCurve accuracy_moment(RandomStream& random) { return two_step_curve(random, Direction::up); }
+LabeledCurve loss_moment(RandomStream& random) { return two_step_curve(random, Direction::down); }
 
-LabelledCurve early_stopped_moment(RandomStream& random) {
+LabeledCurve early_stopped_moment(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   add_validation_noise(random, sketch, direction);
@@ -44,11 +44,11 @@ LabelledCurve early_stopped_moment(RandomStream& random) {
   // 50 to 250 steps of 2,500 after the crossing, once the rise has gone four fifths of its way, two evaluations at
   // least
   const double after = std::max({between(random, 0.02, 0.1), 0.4 * run.width, 2.01 / sketch.evaluations});
-  sketch.end = run.centre + after;
+  sketch.end = run.center + after;
   return sketch.evaluate(direction);
 }
 
-LabelledCurve drifting_plateau(RandomStream& random) {
+LabeledCurve drifting_plateau(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   add_validation_noise(random, sketch, direction);
@@ -57,7 +57,7 @@ LabelledCurve drifting_plateau(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
-LabelledCurve uneven_steps(RandomStream& random) {
+LabeledCurve uneven_steps(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   add_validation_noise(random, sketch, direction);
@@ -67,20 +67,20 @@ LabelledCurve uneven_steps(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
-LabelledCurve plateau_from_start(RandomStream& random) {
+LabeledCurve plateau_from_start(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   add_validation_noise(random, sketch, direction);
   sketch.evaluations = static_cast<int>(between(random, 60, 200));
   const double chance = between(random, 0.02, 0.5);
   const double width = log_between(random, 0.01, 0.07);
-  const double centre = between(random, 0.15, 0.85);
+  const double center = between(random, 0.15, 0.85);
   sketch.level(chance);
-  sketch.moment(centre, width, between(random, 0.3, 0.97 - chance));
+  sketch.moment(center, width, between(random, 0.3, 0.97 - chance));
   return sketch.evaluate(direction);
 }
 
-LabelledCurve early_moment(RandomStream& random) {
+LabeledCurve early_moment(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   add_validation_noise(random, sketch, direction);
@@ -93,7 +93,7 @@ LabelledCurve early_moment(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
-LabelledCurve short_curve(RandomStream& random) {
+LabeledCurve short_curve(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   add_validation_noise(random, sketch, direction);
@@ -105,7 +105,7 @@ LabelledCurve short_curve(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
-LabelledCurve training_loss(RandomStream& random) {
+LabeledCurve training_loss(RandomStream& random) {
   CurveSketch sketch(random);
   sketch.evaluations = static_cast<int>(log_between(random, 1000, 20000));
   sketch.budget = sketch.evaluations;
@@ -119,7 +119,7 @@ LabelledCurve training_loss(RandomStream& random) {
   return sketch.evaluate(Direction::down);
 }
 
-LabelledCurve noisy_evaluations(RandomStream& random) {
+LabeledCurve noisy_evaluations(RandomStream& random) {
   CurveSketch sketch(random);
   sketch.evaluations = static_cast<int>(between(random, 100, 300));
   const double plateau = between(random, 0.2, 0.6);
@@ -131,7 +131,7 @@ LabelledCurve noisy_evaluations(RandomStream& random) {
   return sketch.evaluate(any_direction(random));
 }
 
-LabelledCurve staircase(RandomStream& random) {
+LabeledCurve staircase(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   add_validation_noise(random, sketch, direction);
@@ -146,7 +146,7 @@ LabelledCurve staircase(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
-LabelledCurve known_level(RandomStream& random) {
+LabeledCurve known_level(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   add_validation_noise(random, sketch, direction);
@@ -163,15 +163,15 @@ LabelledCurve known_level(RandomStream& random) {
   return sketch.evaluate(direction, plateau + between(random, -0.02, 0.02));
 }
 
-LabelledCurve moment_and_accidents(RandomStream& random) {
+LabeledCurve moment_and_accidents(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   add_validation_noise(random, sketch, direction);
   const TwoStep run = two_step(random, sketch, 0.15, 0.5);
-  const double later = run.centre + run.width + 0.12;
+  const double later = run.center + run.width + 0.12;
   switch (random.below(3)) {
     case 0:
-      add_spikes(random, sketch, run.over + 0.02, run.centre - run.width);
+      add_spikes(random, sketch, run.over + 0.02, run.center - run.width);
       break;
     case 1:
       sketch.dead_after = later;

@@ -24,7 +24,7 @@ void any_smooth_learning(RandomStream& random, CurveSketch& sketch) {
   }
 }
 
-LabelledCurve smooth_learning(RandomStream& random) {
+LabeledCurve smooth_learning(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   any_base(random, sketch);
@@ -33,7 +33,7 @@ LabelledCurve smooth_learning(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
-LabelledCurve slow_sigmoid(RandomStream& random) {
+LabeledCurve slow_sigmoid(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   any_base(random, sketch);
@@ -46,22 +46,22 @@ LabelledCurve slow_sigmoid(RandomStream& random) {
 }
 
 // An MLP: from chance to solved without a stop.
-LabelledCurve learns_at_once(RandomStream& random) {
+LabeledCurve learns_at_once(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   sketch.evaluations = static_cast<int>(between(random, 60, 120));
   add_validation_noise(random, sketch, direction);
   const double chance = between(random, 0.02, 0.3);
-  const double centre = between(random, 0.03, 0.08);
+  const double center = between(random, 0.03, 0.08);
   sketch.level(chance);
-  sketch.sigmoid(centre, centre * between(random, 0.8, 1.6), 0.8 * (0.98 - chance));
+  sketch.sigmoid(center, center * between(random, 0.8, 1.6), 0.8 * (0.98 - chance));
   sketch.exponential(0, 0.2 * (0.98 - chance), between(random, 0.05, 0.3));
   if (random.chance(0.3)) return sketch.evaluate(direction, chance + 0.5 * (0.98 - chance));
   return sketch.evaluate(direction);
 }
 
 // An MLP as measured on two-step: two to four evaluations near the known level on its way up. A breath, not a plateau.
-LabelledCurve pauses_on_the_level(RandomStream& random) {
+LabeledCurve pauses_on_the_level(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   sketch.evaluations = static_cast<int>(between(random, 95, 105));
@@ -69,13 +69,13 @@ LabelledCurve pauses_on_the_level(RandomStream& random) {
   const double chance = between(random, 0.05, 0.15), level = between(random, 0.5, 0.6);
   sketch.level(chance);
   sketch.exponential(0, level - chance, between(random, 0.003, 0.006));
-  sketch.moment(between(random, 0.038, 0.05), between(random, 0.015, 0.025), 0.99 - level, /*labelled=*/false);
+  sketch.moment(between(random, 0.038, 0.05), between(random, 0.015, 0.025), 0.99 - level, /*labeled=*/false);
   if (random.chance(0.7)) return sketch.evaluate(direction, level + between(random, -0.01, 0.01));
   return sketch.evaluate(direction);
 }
 
 // A transformer that never jumps, its plateau level known or not.
-LabelledCurve stuck_on_plateau(RandomStream& random) {
+LabeledCurve stuck_on_plateau(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   any_base(random, sketch);
@@ -89,7 +89,7 @@ LabelledCurve stuck_on_plateau(RandomStream& random) {
 }
 
 // Jumps to the known level and stays there.
-LabelledCurve reaches_known_level(RandomStream& random) {
+LabeledCurve reaches_known_level(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   add_validation_noise(random, sketch, direction);
@@ -99,7 +99,7 @@ LabelledCurve reaches_known_level(RandomStream& random) {
   return sketch.evaluate(direction, plateau + between(random, -0.02, 0.02));
 }
 
-LabelledCurve pure_noise(RandomStream& random) {
+LabeledCurve pure_noise(RandomStream& random) {
   CurveSketch sketch(random);
   any_base(random, sketch);
   if (random.chance(0.2)) sketch.evaluations = static_cast<int>(log_between(random, 1000, 10000));
@@ -109,7 +109,7 @@ LabelledCurve pure_noise(RandomStream& random) {
   return sketch.evaluate(any_direction(random));
 }
 
-LabelledCurve slow_drift(RandomStream& random) {
+LabeledCurve slow_drift(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   any_base(random, sketch);
@@ -119,7 +119,7 @@ LabelledCurve slow_drift(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
-LabelledCurve random_walk(RandomStream& random) {
+LabeledCurve random_walk(RandomStream& random) {
   CurveSketch sketch(random);
   any_base(random, sketch);
   sketch.level(between(random, 0.3, 0.6));
@@ -128,7 +128,7 @@ LabelledCurve random_walk(RandomStream& random) {
   return sketch.evaluate(any_direction(random));
 }
 
-LabelledCurve spikes(RandomStream& random) {
+LabeledCurve spikes(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   any_base(random, sketch);
@@ -142,7 +142,7 @@ LabelledCurve spikes(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
-LabelledCurve recovering_spike(RandomStream& random) {
+LabeledCurve recovering_spike(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   any_base(random, sketch);
@@ -162,7 +162,7 @@ LabelledCurve recovering_spike(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
-LabelledCurve divergence(RandomStream& random) {
+LabeledCurve divergence(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   any_base(random, sketch);
@@ -179,7 +179,7 @@ LabelledCurve divergence(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
-LabelledCurve ripple(RandomStream& random) {
+LabeledCurve ripple(RandomStream& random) {
   CurveSketch sketch(random);
   const Direction direction = any_direction(random);
   sketch.evaluations = static_cast<int>(log_between(random, 60, 400));

@@ -45,12 +45,12 @@ class DigitGroup final : public TileTask {
     const int indicator_1 = group_1 * group_size_ + draw_class(random, group_size_);
     const int indicator_2 = group_2 * group_size_ + draw_class(random, group_size_);
     const int target_1 = draw_class(random, targets_), target_2 = draw_class(random, targets_);
-    const int colour_1 = draw_class(random, 2), colour_2 = draw_class(random, 2);
-    scene[top_left] = {kDigits, indicator_1, two_colours(colour_1), TwoStepRole::indicator};
+    const int color_1 = draw_class(random, 2), color_2 = draw_class(random, 2);
+    scene[top_left] = {kDigits, indicator_1, two_colors(color_1), TwoStepRole::indicator};
     scene[top_right] = {kClothes, target_1, kWhite, TwoStepRole::target};
     scene[bottom_left] = {kClothes, target_2, kWhite, TwoStepRole::target};
-    scene[bottom_right] = {kDigits, indicator_2, two_colours(colour_2), TwoStepRole::indicator};
-    set_latents(latents, {same, indicator_1, indicator_2, target_1, target_2, colour_1, colour_2});
+    scene[bottom_right] = {kDigits, indicator_2, two_colors(color_2), TwoStepRole::indicator};
+    set_latents(latents, {same, indicator_1, indicator_2, target_1, target_2, color_1, color_2});
   }
 
   int rule(const Scene& scene) const override {

@@ -27,12 +27,12 @@ class DigitPair final : public TileTask {
     const bool same = first_counts(random);
     const auto [indicator_1, indicator_2] = draw_pair(random, same, indicators_);
     const int target_1 = draw_class(random, targets_), target_2 = draw_class(random, targets_);
-    const int colour_1 = draw_class(random, 2), colour_2 = draw_class(random, 2);
-    scene[top_left] = {kDigits, indicator_1, two_colours(colour_1), TwoStepRole::indicator};
+    const int color_1 = draw_class(random, 2), color_2 = draw_class(random, 2);
+    scene[top_left] = {kDigits, indicator_1, two_colors(color_1), TwoStepRole::indicator};
     scene[top_right] = {kClothes, target_1, kWhite, TwoStepRole::target};
     scene[bottom_left] = {kClothes, target_2, kWhite, TwoStepRole::target};
-    scene[bottom_right] = {kDigits, indicator_2, two_colours(colour_2), TwoStepRole::indicator};
-    set_latents(latents, {same, indicator_1, indicator_2, target_1, target_2, colour_1, colour_2});
+    scene[bottom_right] = {kDigits, indicator_2, two_colors(color_2), TwoStepRole::indicator};
+    set_latents(latents, {same, indicator_1, indicator_2, target_1, target_2, color_1, color_2});
   }
 
   int rule(const Scene& scene) const override {

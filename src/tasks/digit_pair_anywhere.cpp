@@ -32,7 +32,7 @@ class DigitPairAnywhere final : public TileTask {
     const int target_1 = draw_class(random, targets_), target_2 = draw_class(random, targets_);
     const int swap_1 = draw_class(random, 2), swap_2 = draw_class(random, 2);
     const auto digit = [&](int class_index) {
-      return Tile{kDigits, class_index, two_colours(draw_class(random, 2)), TwoStepRole::indicator};
+      return Tile{kDigits, class_index, two_colors(draw_class(random, 2)), TwoStepRole::indicator};
     };
     scene[top_left] = digit(indicator_1);
     scene[top_right] = {kClothes, target_1, kWhite, TwoStepRole::target};

@@ -1,5 +1,5 @@
 // Two cars or birds, a digit and a garment, all four shuffled. If the objects are of the same class the label is the
-// digit's class, else the garment's. Objects keep their own colours; digit and garment are blue or red, which means
+// digit's class, else the garment's. Objects keep their own colors; digit and garment are blue or red, which means
 // nothing.
 #include "tasks/tile_task.h"
 
@@ -37,8 +37,8 @@ class ObjectPair final : public TileTask {
     const int digit = draw_class(random, targets_), garment = draw_class(random, targets_);
     scene = {Tile{kObjects, first, kWhite, TwoStepRole::indicator},
              Tile{kObjects, second, kWhite, TwoStepRole::indicator},
-             Tile{kDigits, digit, two_colours(draw_class(random, 2)), TwoStepRole::target},
-             Tile{kClothes, garment, two_colours(draw_class(random, 2)), TwoStepRole::target}};
+             Tile{kDigits, digit, two_colors(draw_class(random, 2)), TwoStepRole::target},
+             Tile{kClothes, garment, two_colors(draw_class(random, 2)), TwoStepRole::target}};
     random.shuffle(std::span<Tile>(scene));
     const Found found = find(scene);
     set_latents(latents, {same, scene[found.objects[0]].class_index, scene[found.objects[1]].class_index, digit,

@@ -1,4 +1,4 @@
-// A task: what is learned. It draws labelled batches as a pure function of (seed, stream, step) into plain arrays, and
+// A task: what is learned. It draws labeled batches as a pure function of (seed, stream, step) into plain arrays, and
 // declares what others must know of it: sizes, roles of the tokens, hidden variables, metric.
 //
 //   auto task = Registry<Task>::instance().make("copy", values);

@@ -13,7 +13,7 @@ namespace {
 
 // Keys of equal images differ by rounding only; shapes as well.
 constexpr float kKeyTolerance = 2e-5F, kShapeTolerance = 1e-3F;
-constexpr int kKeyChannel = 1;  // green; of a grey set the only one
+constexpr int kKeyChannel = 1;  // green; of a gray set the only one
 
 void decode_plain(const std::uint8_t* bytes, float* plane) {
   for (int i = 0; i < kTilePixels; ++i) plane[i] = static_cast<float>(bytes[i]) * (1.0F / 255);
@@ -40,7 +40,7 @@ TileBank::TileBank(const std::string& data_set, std::vector<int> classes, Form f
     if (facts.height != kTileSide || facts.width != kTileSide || label >= facts.classes() ||
         facts.count(Split::train, label) == 0 || facts.count(Split::test, label) == 0)
       throw Error(ErrorKind::input, fmt::format("the data set {} has no class {} of 28 x 28 images", data_set, label));
-  planes_ = facts.channels == 3 && !form.grey ? 3 : 1;
+  planes_ = facts.channels == 3 && !form.gray ? 3 : 1;
   const auto pixels = static_cast<std::size_t>(side() * side());
   weights_.resize(pixels);
   RandomStream random(1, "tile key");
@@ -72,7 +72,7 @@ void TileBank::decode(const std::uint8_t* image, int channel, float* plane) cons
     else
       decode_pooled(bytes, form_.pool, into);
   };
-  if (coloured()) return decode_one(image + channel * kTilePixels, plane);
+  if (colored()) return decode_one(image + channel * kTilePixels, plane);
   decode_one(image, plane);
   if (images_->facts().channels == 1) return;
   float more[kTilePixels];
@@ -106,9 +106,9 @@ void TileBank::build_index() const {
   std::sort(index_.begin(), index_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
 }
 
-std::optional<TileBank::Match> TileBank::recognise(const float* plane, int channel) const {
+std::optional<TileBank::Match> TileBank::recognize(const float* plane, int channel) const {
   std::call_once(indexed_, [this] { build_index(); });
-  if (coloured() && channel != kKeyChannel) return std::nullopt;
+  if (colored() && channel != kKeyChannel) return std::nullopt;
   const float key = key_of(plane);
   const auto first = std::lower_bound(index_.begin(), index_.end(), key - kKeyTolerance,
                                       [](const Entry& entry, float value) { return entry.key < value; });

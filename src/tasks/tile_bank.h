@@ -24,7 +24,7 @@ class TileBank {
  public:
   struct Form {
     int pool = 1;       // averages squares of this side
-    bool grey = false;  // one channel, whatever the data set has
+    bool gray = false;  // one channel, whatever the data set has
   };
 
   // `classes` are numbers of the data set; everywhere else a class is an index into them. Opens the data set.
@@ -32,7 +32,7 @@ class TileBank {
 
   int classes() const { return static_cast<int>(classes_.size()); }
   int side() const { return kTileSide / form_.pool; }
-  bool coloured() const { return planes_ == 3; }  // has colours of its own
+  bool colored() const { return planes_ == 3; }  // has colors of its own
 
   const std::uint8_t* draw(RandomStream& random, Split split, int class_index) const;
 
@@ -41,7 +41,7 @@ class TileBank {
 
   // Mean over the training images of all classes, equally weighted; side() x side().
   const std::vector<float>& mean(int channel) const {
-    return means_[coloured() ? static_cast<std::size_t>(channel) : 0];
+    return means_[colored() ? static_cast<std::size_t>(channel) : 0];
   }
 
   struct Match {
@@ -51,7 +51,7 @@ class TileBank {
   };
   // The image, of either split, that is `plane` but for a factor; nothing when there is none. Looks at channel
   // `channel`. The first call builds an index of all images.
-  std::optional<Match> recognise(const float* plane, int channel) const;
+  std::optional<Match> recognize(const float* plane, int channel) const;
 
  private:
   struct Entry {

@@ -1,4 +1,4 @@
-// The small vocabulary of the tile tasks: classes, colours, latents.
+// The small vocabulary of the tile tasks: classes, colors, latents.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,22 +9,22 @@
 namespace eureka {
 namespace {
 
-struct NamedColour {
+struct NamedColor {
   const char* name;
-  Colour colour;
+  Color color;
 };
 
-constexpr Colour from_hex(unsigned rgb) {
+constexpr Color from_hex(unsigned rgb) {
   return {static_cast<float>(rgb >> 16) / 255, static_cast<float>(rgb >> 8 & 255) / 255,
           static_cast<float>(rgb & 255) / 255};
 }
 
 // CSS names and values, in the order that numbers them as labels.
-constexpr NamedColour kTenColours[] = {{"brown", from_hex(0xA52A2A)},  {"blue", from_hex(0x0000FF)},
-                                       {"yellow", from_hex(0xFFFF00)}, {"orange", from_hex(0xFFA500)},
-                                       {"red", from_hex(0xFF0000)},    {"green", from_hex(0x008000)},
-                                       {"purple", from_hex(0x800080)}, {"grey", from_hex(0x808080)},
-                                       {"pink", from_hex(0xFFC0CB)},   {"turquoise", from_hex(0x40E0D0)}};
+constexpr NamedColor kTenColors[] = {{"brown", from_hex(0xA52A2A)},  {"blue", from_hex(0x0000FF)},
+                                     {"yellow", from_hex(0xFFFF00)}, {"orange", from_hex(0xFFA500)},
+                                     {"red", from_hex(0xFF0000)},    {"green", from_hex(0x008000)},
+                                     {"purple", from_hex(0x800080)}, {"grey", from_hex(0x808080)},
+                                     {"pink", from_hex(0xFFC0CB)},   {"turquoise", from_hex(0x40E0D0)}};
 
 Latent latent(std::string name, std::vector<std::string> value_names) {
   Latent result;
@@ -60,29 +60,29 @@ std::pair<int, int> draw_pair(RandomStream& random, bool same, int count) {
   return {first, same ? first : (first + 1 + draw_class(random, count - 1)) % count};
 }
 
-std::span<const Colour> ten_colours() {
-  static const auto colours = [] {
-    std::vector<Colour> all;
-    for (const NamedColour& named : kTenColours) all.push_back(named.colour);
+std::span<const Color> ten_colors() {
+  static const auto colors = [] {
+    std::vector<Color> all;
+    for (const NamedColor& named : kTenColors) all.push_back(named.color);
     return all;
   }();
-  return colours;
+  return colors;
 }
 
-std::vector<std::string> ten_colour_names() {
+std::vector<std::string> ten_color_names() {
   std::vector<std::string> names;
-  for (const NamedColour& named : kTenColours) names.emplace_back(named.name);
+  for (const NamedColor& named : kTenColors) names.emplace_back(named.name);
   return names;
 }
 
-int nearest_colour(const Colour& colour, std::span<const Colour> palette) {
-  const auto distance = [&](const Colour& other) {
+int nearest_color(const Color& color, std::span<const Color> palette) {
+  const auto distance = [&](const Color& other) {
     float sum = 0;
-    for (std::size_t c = 0; c < 3; ++c) sum += (colour[c] - other[c]) * (colour[c] - other[c]);
+    for (std::size_t c = 0; c < 3; ++c) sum += (color[c] - other[c]) * (color[c] - other[c]);
     return sum;
   };
   const auto nearest = std::min_element(palette.begin(), palette.end(),
-                                        [&](const Colour& a, const Colour& b) { return distance(a) < distance(b); });
+                                        [&](const Color& a, const Color& b) { return distance(a) < distance(b); });
   return static_cast<int>(nearest - palette.begin());
 }
 
@@ -117,8 +117,8 @@ std::vector<std::string> class_names(TileFamily family, const std::vector<int>& 
   return names;
 }
 
-void refuse_grey(const TileOptions& options, const std::string& task) {
-  if (options.grey)
+void refuse_gray(const TileOptions& options, const std::string& task) {
+  if (options.gray)
     throw Error(ErrorKind::config, fmt::format("'task.grey' takes away the colours that {} is about", task), {},
                 "leave task.grey out");
 }

@@ -10,7 +10,7 @@
 namespace eureka {
 namespace {
 
-constexpr float kCentreSpread = 0.33F;
+constexpr float kCenterSpread = 0.33F;
 // The share of garments that a young network tells apart when it first rests: image-lab leaves its plateau as low as
 // 0.42.
 constexpr double kLeastSight = 0.7;
@@ -71,7 +71,7 @@ const TileTask::Banks& TileTask::banks() const {
     Banks opened;
     for (const BankSpec& spec : specs_)
       opened.push_back(std::make_unique<TileBank>(data_set_of(options_.data, spec.family), spec.classes,
-                                                  TileBank::Form{options_.pool, options_.grey}));
+                                                  TileBank::Form{options_.pool, options_.gray}));
     banks_ = std::move(opened);
   });
   return banks_;
@@ -82,10 +82,10 @@ std::size_t TileTask::first_pixel(Place place) const {
   return place / 2 * tile_side * row_floats() + place % 2 * tile_side * static_cast<std::size_t>(channels());
 }
 
-Colour TileTask::noisy(RandomStream& random, const Colour& colour) const {
-  Colour result = colour;
+Color TileTask::noisy(RandomStream& random, const Color& color) const {
+  Color result = color;
   for (float& value : result)
-    value += static_cast<float>(options_.colour_noise) * std::clamp(random.normal(), -kNoiseCut, kNoiseCut);
+    value += static_cast<float>(options_.color_noise) * std::clamp(random.normal(), -kNoiseCut, kNoiseCut);
   return result;
 }
 
@@ -118,31 +118,31 @@ void TileTask::compose(RandomStream& random, Split split, const Scene& scene, fl
     const auto bank_index = static_cast<std::size_t>(tile.bank);
     const TileBank& bank = *banks()[bank_index];
     const std::uint8_t* pixels = bank.draw(random, split, tile.class_index);
-    paint(bank, specs_[bank_index].mean_colour, pixels, noisy(random, tile.colour), first);
+    paint(bank, specs_[bank_index].mean_color, pixels, noisy(random, tile.color), first);
   }
 }
 
-void TileTask::paint(const TileBank& bank, const Colour& mean_colour, const std::uint8_t* pixels, const Colour& colour,
+void TileTask::paint(const TileBank& bank, const Color& mean_color, const std::uint8_t* pixels, const Color& color,
                      float* tile) const {
   float planes[3][kTilePixels], offsets[3][kTilePixels];
   std::array<ChannelPaint, 3> paints;
   for (int channel = 0; channel < channels(); ++channel) {
     const auto c = static_cast<std::size_t>(channel);
-    const std::size_t plane = bank.coloured() ? c : 0;
+    const std::size_t plane = bank.colored() ? c : 0;
     if (plane == c) bank.decode(pixels, channel, planes[c]);
-    paints[c] = {.plane = planes[plane], .gain = options_.grey ? 1.0F : colour[c]};
-    if (!options_.centre) continue;
-    const float mean_gain = (options_.grey ? 1.0F : mean_colour[c]) / kCentreSpread;
+    paints[c] = {.plane = planes[plane], .gain = options_.gray ? 1.0F : color[c]};
+    if (!options_.center) continue;
+    const float mean_gain = (options_.gray ? 1.0F : mean_color[c]) / kCenterSpread;
     const std::vector<float>& mean = bank.mean(channel);
     for (std::size_t i = 0; i < mean.size(); ++i) offsets[c][i] = -mean[i] * mean_gain;
     paints[c].offset = offsets[c];
-    paints[c].gain /= kCentreSpread;
+    paints[c].gain /= kCenterSpread;
   }
   (channels() == 1 ? place<1> : place<3>)(paints, static_cast<std::size_t>(side()), row_floats(), tile);
 }
 
-// The tile's class and colour from its pixels alone: the image it is a multiple of, and the factor per channel.
-Tile TileTask::recognise(const float* tile) const {
+// The tile's class and color from its pixels alone: the image it is a multiple of, and the factor per channel.
+Tile TileTask::recognize(const float* tile) const {
   const auto tile_side = static_cast<std::size_t>(side()), count = static_cast<std::size_t>(channels());
   const std::size_t pixels = tile_side * tile_side;
   std::vector<std::vector<float>> planes(count, std::vector<float>(pixels));
@@ -157,30 +157,30 @@ Tile TileTask::recognise(const float* tile) const {
   Tile found;
   if (black) return found;
   float least_error = 1;
-  std::vector<float> grey(pixels), source(pixels);
+  std::vector<float> gray(pixels), source(pixels);
   for (std::size_t b = 0; b < specs_.size(); ++b) {
     const TileBank& bank = *banks()[b];
-    const auto undo_centre = [&](int channel) {
+    const auto undo_center = [&](int channel) {
       const auto c = static_cast<std::size_t>(channel);
-      const float mean_gain = options_.grey ? 1.0F : specs_[b].mean_colour[c];
+      const float mean_gain = options_.gray ? 1.0F : specs_[b].mean_color[c];
       for (std::size_t i = 0; i < pixels; ++i)
-        grey[i] = options_.centre ? planes[c][i] * kCentreSpread + bank.mean(channel)[i] * mean_gain : planes[c][i];
+        gray[i] = options_.center ? planes[c][i] * kCenterSpread + bank.mean(channel)[i] * mean_gain : planes[c][i];
     };
     for (int channel = 0; channel < channels(); ++channel) {
-      undo_centre(channel);
-      const auto match = bank.recognise(grey.data(), channel);
+      undo_center(channel);
+      const auto match = bank.recognize(gray.data(), channel);
       if (!match || match->error >= least_error) continue;
       least_error = match->error;
       found = {static_cast<int>(b), match->class_index};
       for (int c = 0; c < channels(); ++c) {
-        undo_centre(c);
+        undo_center(c);
         bank.decode(match->image, c, source.data());
         double product = 0, square = 0;
         for (std::size_t i = 0; i < pixels; ++i) {
-          product += static_cast<double>(grey[i]) * source[i];
+          product += static_cast<double>(gray[i]) * source[i];
           square += static_cast<double>(source[i]) * source[i];
         }
-        found.colour[static_cast<std::size_t>(c)] = static_cast<float>(product / square);
+        found.color[static_cast<std::size_t>(c)] = static_cast<float>(product / square);
       }
     }
   }
@@ -193,7 +193,7 @@ std::vector<std::int64_t> TileTask::oracle(const Batch& batch) const {
   for (std::int64_t i = 0; i < batch.samples; ++i) {
     const float* image = batch.inputs.data() + static_cast<std::size_t>(i * sizes.values());
     Scene scene;
-    for (const Place place : kPlaces) scene[place] = recognise(image + first_pixel(place));
+    for (const Place place : kPlaces) scene[place] = recognize(image + first_pixel(place));
     labels.push_back(rule(scene));
   }
   return labels;

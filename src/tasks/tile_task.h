@@ -6,8 +6,8 @@
 //     int rule(const Scene& scene) const override;                                              the label
 //   };
 //
-// The rule reads drawn scenes (for the label) and recognised ones (for the oracle) alike. A tile's grey image is
-// multiplied by a colour that carries a little noise per channel, cut at three deviations so that no colour turns into
+// The rule reads drawn scenes (for the label) and recognized ones (for the oracle) alike. A tile's gray image is
+// multiplied by a color that carries a little noise per channel, cut at three deviations so that no color turns into
 // another. Streams called "train" see training images, all others test images.
 #pragma once
 
@@ -26,9 +26,9 @@ constexpr auto enum_names(ImageData) { return std::array{"glyphs", "mnist"}; }
 struct TileOptions {
   ImageData data = ImageData::glyphs;
   int pool = 1;
-  bool grey = false;
-  bool centre = false;
-  double colour_noise = 0.05;
+  bool gray = false;
+  bool center = false;
+  double color_noise = 0.05;
   double top_right_probability = 0.5;
   std::string target_classes = "0123456789";
 
@@ -36,9 +36,9 @@ struct TileOptions {
   void visit(V& v) {
     v("data", data, "glyphs: drawn, a stand-in; mnist: MNIST, Fashion-MNIST and, for objects, CIFAR-10");
     v("pool", pool, Range{1, 4}, "averages squares of pixels: 2 makes tiles of 14 x 14");
-    v("grey", grey, "one channel, no colours");
-    v("centre", centre, "subtract the mean image of each kind of tile and divide by 0.33");
-    v("colour_noise", colour_noise, Range{0, 0.2}, "standard deviation per tile and channel");
+    v("grey", gray, "one channel, no colours");
+    v("centre", center, "subtract the mean image of each kind of tile and divide by 0.33");
+    v("colour_noise", color_noise, Range{0, 0.2}, "standard deviation per tile and channel");
     v("top_right_probability", top_right_probability, Range{0, 1},
       "how often the first of the two candidates carries the label");
     v("target_classes", target_classes, "the target classes in use, as digits; labels count them from 0");
@@ -56,8 +56,8 @@ struct IndicatorOptions : TileOptions {
   }
 };
 
-using Colour = std::array<float, 3>;
-inline constexpr Colour kWhite = {1, 1, 1};
+using Color = std::array<float, 3>;
+inline constexpr Color kWhite = {1, 1, 1};
 
 enum Place : std::uint8_t { top_left, top_right, bottom_left, bottom_right };
 inline constexpr std::array kPlaces = {top_left, top_right, bottom_left, bottom_right};
@@ -65,7 +65,7 @@ inline constexpr std::array kPlaces = {top_left, top_right, bottom_left, bottom_
 struct Tile {
   int bank = -1;  // of TileTask's banks; -1: black
   int class_index = 0;
-  Colour colour = kWhite;
+  Color color = kWhite;
   TwoStepRole role = TwoStepRole::distractor;
 };
 using Scene = std::array<Tile, 4>;  // by Place
@@ -75,7 +75,7 @@ enum class TileFamily : std::uint8_t { digits, clothes, objects };
 struct BankSpec {
   TileFamily family;
   std::vector<int> classes;
-  Colour mean_colour = kWhite;  // of its tiles, for `centre`
+  Color mean_color = kWhite;  // of its tiles, for `centre`
 };
 
 class TileTask : public Task {
@@ -104,12 +104,12 @@ class TileTask : public Task {
 
   const Banks& banks() const;
   int side() const { return kTileSide / options_.pool; }
-  int channels() const { return options_.grey ? 1 : 3; }
-  Colour noisy(RandomStream& random, const Colour& colour) const;
+  int channels() const { return options_.gray ? 1 : 3; }
+  Color noisy(RandomStream& random, const Color& color) const;
   void compose(RandomStream& random, Split split, const Scene& scene, float* image) const;
-  void paint(const TileBank& bank, const Colour& mean_colour, const std::uint8_t* pixels, const Colour& colour,
+  void paint(const TileBank& bank, const Color& mean_color, const std::uint8_t* pixels, const Color& color,
              float* tile) const;
-  Tile recognise(const float* tile) const;
+  Tile recognize(const float* tile) const;
   // Floats of a row of the image, and before the first pixel of a tile.
   std::size_t row_floats() const { return static_cast<std::size_t>(2 * side() * channels()); }
   std::size_t first_pixel(Place place) const;
@@ -130,14 +130,14 @@ int draw_class(RandomStream& random, int count);  // uniform in 0 .. count - 1
 // Two classes of `count`, the same one or two different ones.
 std::pair<int, int> draw_pair(RandomStream& random, bool same, int count);
 
-// The colours of the published tasks.
-inline constexpr Colour kBlue = {0, 0, 1}, kRed = {1, 0, 0};
-inline constexpr Colour kBlueOrRed = {0.5F, 0, 0.5F};  // their mean
-inline constexpr std::array<Colour, 2> kTwoColours = {kBlue, kRed};
-inline const Colour& two_colours(int index) { return kTwoColours[static_cast<std::size_t>(index)]; }
-std::span<const Colour> ten_colours();
-std::vector<std::string> ten_colour_names();
-int nearest_colour(const Colour& colour, std::span<const Colour> palette);
+// The colors of the published tasks.
+inline constexpr Color kBlue = {0, 0, 1}, kRed = {1, 0, 0};
+inline constexpr Color kBlueOrRed = {0.5F, 0, 0.5F};  // their mean
+inline constexpr std::array<Color, 2> kTwoColors = {kBlue, kRed};
+inline const Color& two_colors(int index) { return kTwoColors[static_cast<std::size_t>(index)]; }
+std::span<const Color> ten_colors();
+std::vector<std::string> ten_color_names();
+int nearest_color(const Color& color, std::span<const Color> palette);
 
 // Latents by what they are, so that tasks name them alike.
 Latent intermediate_latent(std::string name, std::vector<std::string> value_names);
@@ -155,7 +155,7 @@ std::vector<std::string> class_names(TileFamily family, const std::vector<int>& 
 std::vector<Latent> pair_latents(std::string hidden, const std::vector<int>& indicators,
                                  const std::vector<int>& targets, std::vector<Latent> irrelevant);
 
-// For tasks about colours. Throws Error(config).
-void refuse_grey(const TileOptions& options, const std::string& task);
+// For tasks about colors. Throws Error(config).
+void refuse_gray(const TileOptions& options, const std::string& task);
 
 }  // namespace eureka

@@ -28,10 +28,10 @@ AttentionPoint sigmoid_at(const AttentionMap& map, const Vector& logits) {
 }
 
 // The norm kinds: which divisor holds, the row's own deviation or the temperature.
-AttentionPoint normalised_at(const AttentionMap& map, const Vector& logits) {
+AttentionPoint normalized_at(const AttentionMap& map, const Vector& logits) {
   const double tokens = static_cast<double>(logits.size());
-  const Vector centred = logits.array() - logits.mean();
-  const double variance = centred.squaredNorm() / tokens + map.epsilon;
+  const Vector centered = logits.array() - logits.mean();
+  const double variance = centered.squaredNorm() / tokens + map.epsilon;
   const double deviation = std::sqrt(variance);
   const bool own = map.kind == AttentionKind::norm ||
                    (map.kind == AttentionKind::norm_min ? deviation < map.temperature : deviation > map.temperature);
@@ -40,10 +40,10 @@ AttentionPoint normalised_at(const AttentionMap& map, const Vector& logits) {
                 "start away from zero weights, or give epsilon above 0");
   AttentionPoint point;
   point.slope = map.gain / (own ? deviation : map.temperature);
-  point.weights = softmax(point.slope * centred);
+  point.weights = softmax(point.slope * centered);
   if (own) {
     point.pull = 1 / (tokens * variance);
-    point.centred = centred;
+    point.centered = centered;
   }
   return point;
 }
@@ -53,7 +53,7 @@ AttentionPoint normalised_at(const AttentionMap& map, const Vector& logits) {
 AttentionPoint AttentionMap::at(const Vector& logits) const {
   if (kind == AttentionKind::linear) return linear_at(*this, logits);
   if (kind == AttentionKind::sigmoid) return sigmoid_at(*this, logits);
-  if (kind != AttentionKind::softmax) return normalised_at(*this, logits);
+  if (kind != AttentionKind::softmax) return normalized_at(*this, logits);
   AttentionPoint point;
   point.slope = 1 / temperature;
   point.weights = softmax(logits, temperature);
@@ -63,35 +63,35 @@ AttentionPoint AttentionMap::at(const Vector& logits) const {
 namespace {
 
 // (I - pull v v^T) x
-Matrix without_centred(const AttentionPoint& point, const Matrix& x) {
+Matrix without_centered(const AttentionPoint& point, const Matrix& x) {
   if (point.pull == 0) return x;
-  return x - point.pull * point.centred * (point.centred.transpose() * x);
+  return x - point.pull * point.centered * (point.centered.transpose() * x);
 }
 
 }  // namespace
 
 Matrix AttentionPoint::apply(const Matrix& x) const {
   if (elementwise) return x.array().colwise() * first.array();
-  return slope * apply_jacobian(weights, without_centred(*this, x));
+  return slope * apply_jacobian(weights, without_centered(*this, x));
 }
 
 Matrix AttentionPoint::apply_transposed(const Matrix& x) const {
   if (elementwise) return x.array().colwise() * first.array();
-  return slope * without_centred(*this, apply_jacobian(weights, x));
+  return slope * without_centered(*this, apply_jacobian(weights, x));
 }
 
 Matrix AttentionPoint::apply_second(const Vector& c, const Matrix& x) const {
   if (elementwise) return x.array().colwise() * (c.array() * second.array());
-  Matrix y = slope * slope * without_centred(*this, apply_second_derivative(weights, c, without_centred(*this, x)));
+  Matrix y = slope * slope * without_centered(*this, apply_second_derivative(weights, c, without_centered(*this, x)));
   if (pull == 0) return y;
   // The divisor itself bends: with b = J c, -slope pull [b v^T + v b^T + (b.v)(P - 3 pull v v^T)].
   const Vector b = weights.array() * (c.array() - weights.dot(c));
-  const double along = b.dot(centred), factor = slope * pull;
-  const Eigen::RowVectorXd by_v = centred.transpose() * x;
+  const double along = b.dot(centered), factor = slope * pull;
+  const Eigen::RowVectorXd by_v = centered.transpose() * x;
   y.noalias() -= factor * b * by_v;
-  y.noalias() -= factor * centred * (b.transpose() * x);
+  y.noalias() -= factor * centered * (b.transpose() * x);
   y.noalias() -= factor * along * (x.rowwise() - x.colwise().mean());
-  y.noalias() += 3 * factor * along * pull * centred * by_v;
+  y.noalias() += 3 * factor * along * pull * centered * by_v;
   return y;
 }
 

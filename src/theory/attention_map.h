@@ -35,12 +35,12 @@ struct AttentionPoint {
   Matrix apply_second(const Vector& c, const Matrix& x) const;
 
   // Phi = diag(first) and Hess = diag(c o second) when elementwise; else Phi = slope J (I - pull v v^T), where v are
-  // the centred logits and pull = 1/(T sd^2), or 0 where the deviation does not enter.
+  // the centered logits and pull = 1/(T sd^2), or 0 where the deviation does not enter.
   bool elementwise = false;
   Vector first, second;
   double slope = 1;
   double pull = 0;
-  Vector centred;
+  Vector centered;
 };
 
 struct AttentionMap {

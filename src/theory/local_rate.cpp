@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "theory/optimiser.h"
+#include "theory/optimizer.h"
 #include "theory/rates.h"
 #include "theory/teacher.h"
 

@@ -1,5 +1,5 @@
 // A small least-squares problem with everything known about its curvature. The models A, B and C are problems; spectra,
-// rates and optimisers are written against this.
+// rates and optimizers are written against this.
 #pragma once
 
 #include "theory/linear_algebra.h"

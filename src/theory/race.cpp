@@ -29,14 +29,14 @@ RaceTrack track_of(std::string name, std::shared_ptr<const Problem> problem, Vec
 }
 
 // Candidates over multiples of a theoretical step.
-std::vector<RaceCandidate> scaled(double eta, const std::function<OptimiserPtr(double)>& make) {
+std::vector<RaceCandidate> scaled(double eta, const std::function<OptimizerPtr(double)>& make) {
   std::vector<RaceCandidate> list;
   for (const double factor : kStepFactors)
     list.push_back({fmt::format("step x{:g}", factor), [=] { return make(factor * eta); }});
   return list;
 }
 
-std::vector<RaceCandidate> decaying(double scale, const std::function<OptimiserPtr(double, double)>& make) {
+std::vector<RaceCandidate> decaying(double scale, const std::function<OptimizerPtr(double, double)>& make) {
   std::vector<RaceCandidate> list;
   for (const double rate : kRates)
     for (const double decay : kDecays)
@@ -131,7 +131,7 @@ RaceResult run_entry(const RaceTrack& track, Start start, const RaceEntry& entry
     // Later candidates need only run until they have lost.
     const Index budget = result.first_hit ? *result.first_hit - 1 : limit;
     const Run run =
-        minimise(*track.problem, x, *candidate.make(), {.eps = options.eps, .max_steps = budget, .stop_at_hit = true});
+        minimize(*track.problem, x, *candidate.make(), {.eps = options.eps, .max_steps = budget, .stop_at_hit = true});
     if (!run.first_hit) continue;
     best = &candidate;
     result.first_hit = run.first_hit;
@@ -139,7 +139,7 @@ RaceResult run_entry(const RaceTrack& track, Start start, const RaceEntry& entry
   if (best == nullptr) return result;
   result.label = best->label;
   const Run run =
-      minimise(*track.problem, x, *best->make(), {.eps = options.eps, .max_steps = limit, .keep_curve = true});
+      minimize(*track.problem, x, *best->make(), {.eps = options.eps, .max_steps = limit, .keep_curve = true});
   if (run.stayed()) result.last_above = run.last_above;
   for (std::size_t i = static_cast<std::size_t>(*run.first_hit); i < run.curve.size(); ++i)
     result.worst_after_hit = std::max(result.worst_after_hit, run.curve[i]);

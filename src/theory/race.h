@@ -1,4 +1,4 @@
-// Optimisers raced to a fraction eps of the initial loss, from near the solution and from zero.
+// Optimizers raced to a fraction eps of the initial loss, from near the solution and from zero.
 //
 //   const RaceTrack track = planted_track({24, 8, 8, 2}, {4, 0.002}, seed);
 //   for (const RaceEntry& entry : race_entries(track, 1e-8)) run_entry(track, Start::near, entry, options);
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "theory/optimiser.h"
+#include "theory/optimizer.h"
 #include "theory/spectrum.h"
 #include "theory/teacher.h"
 
@@ -39,7 +39,7 @@ enum class Start { near, far };  // |e_0| = 0.1 |w*|; zero, uniform attention
 
 struct RaceCandidate {
   std::string label;
-  std::function<OptimiserPtr()> make;
+  std::function<OptimizerPtr()> make;
 };
 
 struct RaceEntry {

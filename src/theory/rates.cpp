@@ -30,18 +30,17 @@ double adam_steps(double kappa_d, double eps, double beta1) {
 }
 
 PredictedCurve::PredictedCurve(const EigenSystem& hessian, const Vector& error, double eta)
-    : PredictedCurve(hessian.values, (hessian.vectors.transpose() * error).array().square(), eta) {}
-
-PredictedCurve::PredictedCurve(Vector nodes, Vector weights, double eta)
-    : nodes_(nodes.cwiseMax(0)), weights_(std::move(weights)), eta_(eta) {}
+    : eigenvalues_(hessian.values.cwiseMax(0)),
+      weights_((hessian.vectors.transpose() * error).array().square()),
+      eta_(eta) {}
 
 double PredictedCurve::loss(double step) const {
-  return 0.5 * (nodes_.array() * weights_.array() * (1 - eta_ * nodes_.array()).abs().pow(2 * step)).sum();
+  return 0.5 * (eigenvalues_.array() * weights_.array() * (1 - eta_ * eigenvalues_.array()).abs().pow(2 * step)).sum();
 }
 
 std::optional<Index> PredictedCurve::steps_to(double eps) const {
   const double target = eps * loss(0);
-  if (eta_ * nodes_.maxCoeff() >= 2) return std::nullopt;
+  if (eta_ * eigenvalues_.maxCoeff() >= 2) return std::nullopt;
   Index low = 0, high = 1;
   while (loss(static_cast<double>(high)) > target) {
     if (high > Index{1} << 50) return std::nullopt;
@@ -53,27 +52,6 @@ std::optional<Index> PredictedCurve::steps_to(double eps) const {
     (loss(static_cast<double>(middle)) > target ? low : high) = middle;
   }
   return high;
-}
-
-PredictedCurve lanczos_curve(const std::function<Vector(const Vector&)>& product, const Vector& error, Index steps,
-                             double eta) {
-  Matrix basis(error.size(), steps), tridiagonal = Matrix::Zero(steps, steps);
-  basis.col(0) = error.normalized();
-  Index size = 1;
-  for (Index j = 0; j < steps; ++j) {
-    Vector next = product(basis.col(j));
-    tridiagonal(j, j) = next.dot(basis.col(j));
-    // Twice is enough: once leaves errors of the size of the rounding of the first projection.
-    const auto known = basis.leftCols(j + 1);
-    for (int pass = 0; pass < 2; ++pass) next -= known * (known.transpose() * next);
-    const double length = next.norm();
-    if (j + 1 == steps || length < 1e-13 * std::abs(tridiagonal(0, 0))) break;
-    tridiagonal(j, j + 1) = tridiagonal(j + 1, j) = length;
-    basis.col(j + 1) = next / length;
-    ++size;
-  }
-  const EigenSystem ritz = eigen_system(tridiagonal.topLeftCorner(size, size));
-  return {ritz.values, error.squaredNorm() * ritz.vectors.row(0).array().square().transpose(), eta};
 }
 
 }  // namespace eureka::theory

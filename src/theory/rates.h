@@ -1,7 +1,6 @@
 // How fast gradient methods converge on a quadratic, from its eigenvalues: closed forms, and the exact loss curve.
 #pragma once
 
-#include <functional>
 #include <optional>
 
 #include "theory/spectrum.h"
@@ -33,9 +32,8 @@ double adam_steps(double kappa_d, double eps, double beta1 = 0.9);
 // The loss of gradient descent on a quadratic, exactly: L_k = 1/2 sum_j lambda_j c_j^2 (1 - eta lambda_j)^(2k).
 class PredictedCurve {
  public:
-  // From all eigenvalues and the start's error; or from a few Lanczos nodes below.
+  // `error`: how far the start is from the minimum.
   PredictedCurve(const EigenSystem& hessian, const Vector& error, double eta);
-  PredictedCurve(Vector nodes, Vector weights, double eta);
 
   double loss(double step) const;
 
@@ -43,13 +41,8 @@ class PredictedCurve {
   std::optional<Index> steps_to(double eps) const;
 
  private:
-  Vector nodes_, weights_;
+  Vector eigenvalues_, weights_;
   double eta_;
 };
-
-// Gauss quadrature of the Hessian's spectral measure seen from `error`, by `steps` Lanczos steps with full
-// re-orthogonalisation: the same curve from products H v alone.
-PredictedCurve lanczos_curve(const std::function<Vector(const Vector&)>& product, const Vector& error, Index steps,
-                             double eta);
 
 }  // namespace eureka::theory

@@ -138,8 +138,8 @@ Matrix SharedQueryModel::fisher(const Vector& at) const {
     const Vector a = attention(at, i).weights;
     const auto x = data_.of(i);
     const Eigen::RowVectorXd mean = a.transpose() * x;
-    const Matrix centred = (x.rowwise() - mean).array().colwise() * a.array().sqrt();
-    sum.noalias() += centred.transpose() * centred;
+    const Matrix centered = (x.rowwise() - mean).array().colwise() * a.array().sqrt();
+    sum.noalias() += centered.transpose() * centered;
   }
   return sum / (static_cast<double>(data_.examples()) * map_.temperature * map_.temperature);
 }

@@ -8,17 +8,17 @@
 namespace eureka::theory {
 namespace {
 
-Matrix symmetrised(const Matrix& m) { return 0.5 * (m + m.transpose()); }
+Matrix symmetrized(const Matrix& m) { return 0.5 * (m + m.transpose()); }
 
 }  // namespace
 
 EigenSystem eigen_system(const Matrix& symmetric) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetrised(symmetric));
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetrized(symmetric));
   return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
 Vector eigenvalues(const Matrix& symmetric) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(symmetrised(symmetric), Eigen::EigenvaluesOnly).eigenvalues();
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(symmetrized(symmetric), Eigen::EigenvaluesOnly).eigenvalues();
 }
 
 Conditioning conditioning(const Vector& values, double null_fraction) {
@@ -38,8 +38,8 @@ Conditioning pencil_conditioning(const Matrix& symmetric, const Matrix& metric, 
   const EigenSystem system = eigen_system(symmetric);
   const Index nulls = conditioning(system.values, null_fraction).nulls;
   const Matrix range = system.vectors.rightCols(system.vectors.cols() - nulls);
-  const Eigen::MatrixXd a = symmetrised(range.transpose() * symmetric * range);
-  const Eigen::MatrixXd b = symmetrised(range.transpose() * metric * range);
+  const Eigen::MatrixXd a = symmetrized(range.transpose() * symmetric * range);
+  const Eigen::MatrixXd b = symmetrized(range.transpose() * metric * range);
   const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver(a, b, Eigen::EigenvaluesOnly);
   const Vector& values = solver.eigenvalues();
   return {values[0], values[values.size() - 1], nulls};

@@ -29,7 +29,7 @@ class RunDirectory {
   void log_metrics(const MetricsRow& row);
   void log_event(const RunEvent& event);
 
-  // Byte offsets of the logs into `loop`, after making them durable; and the way back.
+  // Byte offsets of the logs into `loop`, after making them durable; rewind() cuts the logs back to them.
   void mark(LoopState& loop);
   void rewind(const LoopState& loop);
 

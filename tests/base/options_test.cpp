@@ -7,8 +7,8 @@
 namespace eureka {
 namespace {
 
-enum class Colour { red, dark_blue };
-constexpr auto enum_names(Colour) { return std::array{"red", "dark-blue"}; }
+enum class Color { red, dark_blue };
+constexpr auto enum_names(Color) { return std::array{"red", "dark-blue"}; }
 
 struct Inner {
   double size = 0.5;
@@ -22,21 +22,21 @@ struct Outer {
   int count = 3;
   bool on = false;
   std::string name = "x";
-  Colour colour = Colour::dark_blue;
+  Color color = Color::dark_blue;
   Inner inner;
   template <class V>
   void visit(V& v) {
     v("count", count, at_least(1), "how many");
     v("on", on, "a switch");
     v("name", name, "a name");
-    v("colour", colour, "a colour");
+    v("color", color, "a color");
     v.table("inner", inner);
   }
 };
 
 TEST(Options, DescribeNamesEveryOptionOnce) {
   const OptionList list = describe<Outer>();
-  EXPECT_EQ(option_names(list), (std::vector<std::string>{"count", "on", "name", "colour", "inner.size"}));
+  EXPECT_EQ(option_names(list), (std::vector<std::string>{"count", "on", "name", "color", "inner.size"}));
   EXPECT_EQ(std::get<std::string>(list[3].default_value), "dark-blue");
   EXPECT_EQ(list[3].choices, (std::vector<std::string>{"red", "dark-blue"}));
 }
@@ -46,12 +46,12 @@ TEST(Options, AssignFillsTheStruct) {
   assign(options, {{"count", std::int64_t{7}},
                    {"on", true},
                    {"name", std::string("y")},
-                   {"colour", std::string("red")},
+                   {"color", std::string("red")},
                    {"inner.size", 0.25}});
   EXPECT_EQ(options.count, 7);
   EXPECT_TRUE(options.on);
   EXPECT_EQ(options.name, "y");
-  EXPECT_EQ(options.colour, Colour::red);
+  EXPECT_EQ(options.color, Color::red);
   EXPECT_EQ(options.inner.size, 0.25);
 }
 
@@ -75,7 +75,7 @@ TEST(Options, CheckRefusesWrongTypesRangesAndChoices) {
   EXPECT_NE(refusal(list[4], 1.5), "accepted");
   EXPECT_NE(refusal(list[4], std::numeric_limits<double>::quiet_NaN()), "accepted");
   EXPECT_EQ(refusal(list[3], std::string("reed")),
-            "file.toml:1:1: 's.colour' must be one of red, dark-blue, not \"reed\"\n  did you mean 'red'?");
+            "file.toml:1:1: 's.color' must be one of red, dark-blue, not \"reed\"\n  did you mean 'red'?");
 }
 
 TEST(Options, AnIntegerServesAsANumber) {

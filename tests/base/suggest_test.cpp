@@ -7,7 +7,7 @@ namespace {
 
 TEST(EditDistance, CountsSlipsOfTheFingers) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3);  // Levenshtein's textbook pair
-  EXPECT_EQ(edit_distance("train", "trian"), 1);     // swapped neighbours
+  EXPECT_EQ(edit_distance("train", "trian"), 1);     // swapped neighbors
   EXPECT_EQ(edit_distance("", "abc"), 3);
   EXPECT_EQ(edit_distance("same", "same"), 0);
 }

@@ -117,7 +117,7 @@ TEST(Glyphs, ObjectsOfAClassDifferByMoreThanNoise) {
   }
 }
 
-// A nearest neighbour tells the classes apart on images it has not seen: a digit looks like its kind.
+// A nearest neighbor tells the classes apart on images it has not seen: a digit looks like its kind.
 TEST(Glyphs, ClassesCanBeToldApart) {
   for (const char* name : kSets) {
     const std::vector<int> right = told_apart(*glyph_set(name), 0, 28);

@@ -64,7 +64,7 @@ TEST_P(RealData, NearestClassMeanReachesItsUsualAccuracy) {
 
 // With 1,000 training images per class. The value for MNIST was worked out by a program of its own on the original
 // files.
-TEST_P(RealData, NearestNeighbourReachesItsUsualAccuracy) {
+TEST_P(RealData, NearestNeighborReachesItsUsualAccuracy) {
   const double reached = accuracy(40, [&](const std::uint8_t* pixels) {
     int guess = -1;
     std::int32_t best = std::numeric_limits<std::int32_t>::max();

@@ -7,7 +7,7 @@
 namespace eureka {
 namespace {
 
-TEST(Crc32c, MatchesTheCatalogueCheckValue) { EXPECT_EQ(crc32c("123456789"), 0xE3069283U); }
+TEST(Crc32c, MatchesTheCatalogCheckValue) { EXPECT_EQ(crc32c("123456789"), 0xE3069283U); }
 
 TEST(Crc32c, MatchesTheVectorsOfRfc3720) {
   std::string ascending, descending;

@@ -131,14 +131,14 @@ TEST(AttentionStatistics, SummaryOfAHeadLeavesOutRowsOfOneKey) {
     rows[i].active = 3;
   }
   rows.push_back({.keys = 1, .trace = 1e9F});
-  const HeadStatistics head = summarise(rows);
+  const HeadStatistics head = summarize(rows);
   EXPECT_EQ(head.rows, 101U);
   EXPECT_EQ(head.active_degrees, 202U);
   EXPECT_FLOAT_EQ(head.trace.mean, 50);
   EXPECT_FLOAT_EQ(head.trace.percentile_5, 5);
   EXPECT_FLOAT_EQ(head.trace.median, 50);
   EXPECT_FLOAT_EQ(head.trace.percentile_95, 95);
-  EXPECT_EQ(summarise({}).rows, 0U);
+  EXPECT_EQ(summarize({}).rows, 0U);
 }
 
 }  // namespace

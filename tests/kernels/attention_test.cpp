@@ -157,7 +157,7 @@ TEST(Attention, LogitsMayShareTheMemoryOfTheWeights) {
 }
 
 // The result of a sample may depend on nothing but the sample: batches are split in many ways.
-TEST(Attention, ASampleDoesNotDependOnItsNeighbours) {
+TEST(Attention, ASampleDoesNotDependOnItsNeighbors) {
   for (const RuleVariant& variant : row_variants()) {
     Case all({7, 5, 5, 2, 8}, row_rule(variant), Mask::none, false);
     AttentionShape one = all.shape;

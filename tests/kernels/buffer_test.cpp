@@ -22,8 +22,8 @@ TEST(Buffer, IsAlignedAndZeroWithRoomBehindItsEnd) {
   }
 }
 
-// Small ones share pages: writing to one, or letting go of it, must not touch its neighbours.
-TEST(Buffer, NeighboursDoNotTouch) {
+// Small ones share pages: writing to one, or letting go of it, must not touch its neighbors.
+TEST(Buffer, NeighborsDoNotTouch) {
   std::vector<Buffer> buffers;
   for (std::size_t i = 0; i < 400; ++i) buffers.emplace_back(1000 + 37 * i);
   for (std::size_t i = 0; i < buffers.size(); ++i)

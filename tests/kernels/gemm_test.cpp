@@ -158,7 +158,7 @@ TEST(Gemm, WideGradientsHaveTheBitsOfTheirHalves) {
 }
 
 // Tiles of six and five rows are written out for some instruction sets, a row alone never is.
-TEST(Gemm, ARowDoesNotDependOnItsNeighbours) {
+TEST(Gemm, ARowDoesNotDependOnItsNeighbors) {
   for_every_instruction_set([] {
     for (const std::size_t depth : {std::size_t{3}, std::size_t{31}, std::size_t{40}}) {
       const ProductSize size{23, 20, depth};

@@ -53,7 +53,7 @@ void expect_same_curve(EngineConfig config) {
   EXPECT_LT(exact, first);
 }
 
-TEST(FusedEngine, TrainsAlongTheSameCurveWithEveryOptimiser) {
+TEST(FusedEngine, TrainsAlongTheSameCurveWithEveryOptimizer) {
   for (const OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::adam, OptimizerKind::sgd}) {
     EngineConfig config = base_config();
     config.optimizer.kind = kind;

@@ -1,4 +1,4 @@
-// Our flat optimisers against torch::optim, step by step.
+// Our flat optimizers against torch::optim, step by step.
 #include <torch/torch.h>
 
 #include "nn/optimizer.h"

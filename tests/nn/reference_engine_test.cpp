@@ -150,7 +150,7 @@ TEST(ResNet, LearnsAndContinuesToTheSameBits) {
     EXPECT_GT(whole.evaluate(bright_rows(config.shape, 200, 1000), 30).accuracy, 0.9);
     const EngineState a = whole.export_state(), b = second.export_state();
     ASSERT_EQ(a.model.size(), b.model.size());
-    // Running statistics of batch normalisation are part of the state.
+    // Running statistics of batch normalization are part of the state.
     EXPECT_GT(a.model.size(), whole.parameters().size());
     for (std::size_t i = 0; i < a.model.size(); ++i) EXPECT_EQ(a.model[i].values, b.model[i].values) << a.model[i].name;
   }

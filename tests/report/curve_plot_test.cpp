@@ -61,18 +61,18 @@ TEST(CurvePlot, DrawsAPlateauAndAJump) {
             "     ▲ moment at step 100\n");
 }
 
-TEST(CurvePlot, ColourAddsEscapesAndNothingElse) {
+TEST(CurvePlot, ColorAddsEscapesAndNothingElse) {
   const Jump jump;
   const PlotMarks marks{{{0, 90, 0.5}}, {{100}}};
   PlotOptions options;
   options.title = "val_accuracy";
   const std::string plain = plot_curve(jump.curve(), marks, options);
   EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
-  options.colour = true;
-  std::string coloured = plot_curve(jump.curve(), marks, options);
-  for (std::size_t at = 0; (at = coloured.find('\x1b')) != std::string::npos;)
-    coloured.erase(at, coloured.find('m', at) - at + 1);
-  EXPECT_EQ(coloured, plain);
+  options.color = true;
+  std::string colored = plot_curve(jump.curve(), marks, options);
+  for (std::size_t at = 0; (at = colored.find('\x1b')) != std::string::npos;)
+    colored.erase(at, colored.find('m', at) - at + 1);
+  EXPECT_EQ(colored, plain);
 }
 
 TEST(CurvePlot, NoLineIsWiderThanAsked) {

@@ -67,10 +67,10 @@ TEST(SurvivalPlot, EveryCurveHasItsLetterAndNothingIsTooWide) {
   }
 }
 
-TEST(SurvivalPlot, ColoursOnlyWhenAsked) {
+TEST(SurvivalPlot, ColorsOnlyWhenAsked) {
   const auto curve = steps({{5, 0.5}});
   EXPECT_EQ(plot_survival({{"a", &curve}}, {.title = "", .horizon = 10}).find('\x1b'), std::string::npos);
-  EXPECT_NE(plot_survival({{"a", &curve}}, {.title = "", .horizon = 10, .colour = true}).find('\x1b'),
+  EXPECT_NE(plot_survival({{"a", &curve}}, {.title = "", .horizon = 10, .color = true}).find('\x1b'),
             std::string::npos);
 }
 

@@ -159,7 +159,7 @@ TEST(CompareArms, CensorsRunsShortOfTheTargetAsThoseWithoutAMoment) {
   arm.trials[2].diverged = true;
   arm.trials[2].last_step = 700;
   const ComparisonOptions by_target{.awaited = AwaitedEvent::target};
-  const ArmSummary summary = summarise_arm(arm.trials, kHorizon, by_target);
+  const ArmSummary summary = summarize_arm(arm.trials, kHorizon, by_target);
   EXPECT_EQ(summary.moments, 3U);
   EXPECT_EQ(summary.event.events, 1U);
   EXPECT_NEAR(*summary.event.restricted_mean, (420 + 1000 + 1000) / 3.0, 1e-9);
@@ -172,11 +172,11 @@ TEST(CompareArms, CountsADivergedRunAsWaitingToTheHorizon) {
   Arm arm = make_arm("arm", {500, 600, 2000});
   arm.trials[2].diverged = true;
   arm.trials[2].last_step = 10;
-  const ArmSummary summary = summarise_arm(arm.trials, kHorizon);
+  const ArmSummary summary = summarize_arm(arm.trials, kHorizon);
   EXPECT_EQ(summary.diverged, 1U);
   EXPECT_NEAR(*summary.event.restricted_mean, (500 + 600 + 1000) / 3.0, 1e-9);
   arm.trials[2].diverged = false;  // stopped early instead: censored at step 10, it tells nothing about later steps
-  EXPECT_NEAR(*summarise_arm(arm.trials, kHorizon).event.restricted_mean, 550, 1e-9);
+  EXPECT_NEAR(*summarize_arm(arm.trials, kHorizon).event.restricted_mean, 550, 1e-9);
 }
 
 TEST(CompareArms, TreatsCensoredPairsAsItSays) {

@@ -22,7 +22,7 @@ double residual_of_line(const std::vector<double>& x, const std::vector<double>&
   return sum;
 }
 
-// Every way to cut n points into pieces: the reference of the dynamic programme.
+// Every way to cut n points into pieces: the reference of the dynamic program.
 double cheapest_by_trying_all(const std::vector<double>& x, const std::vector<double>& v, double penalty) {
   const std::size_t n = x.size();
   double cheapest = std::numeric_limits<double>::infinity();

@@ -174,7 +174,7 @@ inline AccuracyCoverage measure_accuracy(double stuck, std::size_t n, std::uint6
       const double level = random.chance(stuck) ? 0.54 : 0.97;
       trials.push_back({.last_step = 1, .final_accuracy = level + 0.02 * random.uniform()});
     }
-    const AccuracySummary summary = *summarise_arm(trials, 1, {.has_level = false}).final_accuracy;
+    const AccuracySummary summary = *summarize_arm(trials, 1, {.has_level = false}).final_accuracy;
     result.mean.count(summary.mean_interval->contains(mean));
     result.median.count(summary.median_interval.contains(median));
   }

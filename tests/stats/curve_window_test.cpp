@@ -17,7 +17,7 @@ TEST(CurveWindow, KeepsEveryPointUntilItIsFull) {
   EXPECT_EQ(window.stride(), 1U);
 }
 
-TEST(CurveWindow, HoldsTheMeansOfNeighboursOverTheWholeCurve) {
+TEST(CurveWindow, HoldsTheMeansOfNeighborsOverTheWholeCurve) {
   CurveWindow window(8);
   for (int i = 0; i < 1000; ++i) window.add(i, 2 * i + 1);
   const auto points = window.points();

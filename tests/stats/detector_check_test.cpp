@@ -57,7 +57,7 @@ TEST(CurveCorpus, HasEveryKindInBothDirectionsWithWellFormedLabels) {
   std::map<std::string, std::set<Direction>> directions;
   std::size_t with_known_level = 0, uneven = 0;
   const auto corpus = make_curve_corpus(1000, kDevelopmentSeed);
-  for (const LabelledCurve& curve : corpus) {
+  for (const LabeledCurve& curve : corpus) {
     directions[curve.kind].insert(curve.direction);
     with_known_level += curve.plateau_level.has_value();
     EXPECT_EQ(curve.is_positive, !curve.moments.empty()) << curve.kind;
@@ -81,7 +81,7 @@ TEST(CurveCorpus, HasEveryKindInBothDirectionsWithWellFormedLabels) {
 
 TEST(CurveCorpus, LabelsTheHalfWayCrossing) {
   for (std::size_t index = 0; index < 500; ++index) {
-    const LabelledCurve curve = make_labelled_curve(index, kDevelopmentSeed);
+    const LabeledCurve curve = make_labeled_curve(index, kDevelopmentSeed);
     if (curve.kind != "plateau from the start") continue;
     // a width away from the label every value is on its side of the middle of the levels before and after
     const double sign = curve.direction == Direction::up ? 1 : -1;

@@ -310,7 +310,7 @@ TEST(Detector, ConfirmsARunOfThePresetsSoonEnoughToStopItEarly) {
 
 TEST(Detector, GivesTheSameHoweverOftenItIsAsked) {
   for (std::size_t index = 0; index < 200; ++index) {
-    const LabelledCurve curve = make_labelled_curve(index, kDevelopmentSeed);
+    const LabeledCurve curve = make_labeled_curve(index, kDevelopmentSeed);
     const DetectorOptions options{.direction = curve.direction, .plateau_level = curve.plateau_level};
     const std::vector<Moment> at_once = detect(curve.points, options).moments;
     MomentDetector detector(options);
@@ -332,7 +332,7 @@ TEST(Detector, GivesTheSameHoweverOftenItIsAsked) {
 
 // Invariance.
 
-void expect_same(const LabelledCurve& curve, const DetectorOptions& options, const Curve& mapped,
+void expect_same(const LabeledCurve& curve, const DetectorOptions& options, const Curve& mapped,
                  const DetectorOptions& mapped_options, double step_scale, double step_shift) {
   const std::vector<Moment> expected = detect(curve.points, options).moments;
   const std::vector<Moment> found = detect(mapped, mapped_options).moments;
@@ -348,7 +348,7 @@ void expect_same(const LabelledCurve& curve, const DetectorOptions& options, con
 
 TEST(Detector, DoesNotDependOnTheUnitsOfEitherAxis) {
   for (std::size_t index = 0; index < 400; ++index) {
-    const LabelledCurve curve = make_labelled_curve(index, kDevelopmentSeed);
+    const LabeledCurve curve = make_labeled_curve(index, kDevelopmentSeed);
     const DetectorOptions options{.direction = curve.direction, .plateau_level = curve.plateau_level};
     for (const auto& [scale, shift] : {std::pair{1000.0, 0.0}, {0.001, 7.0}, {-3.0, 100.0}}) {
       DetectorOptions mapped_options = options;

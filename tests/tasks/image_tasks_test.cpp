@@ -95,12 +95,12 @@ TEST(ImageTasks, TopRightProbabilitySkewsTheHiddenStepAndThePlateau) {
 // One way of making the batch and its inverse: the oracle reads pixels only.
 TEST(ImageTasks, OracleIsRightInEveryForm) {
   for (const auto& [name, rule] : kRules) {
-    const bool about_colour = name == "colour-pair" || name == "class-or-colour";
+    const bool about_color = name == "colour-pair" || name == "class-or-colour";
     for (const OptionValues& options :
          std::vector<OptionValues>{{{"centre", true}},
                                    {{"colour_noise", 0.0}},
                                    {{"pool", std::int64_t{2}}, {"target_classes", std::string("0189")}},
-                                   {{"pool", std::int64_t{2}}, {"grey", !about_colour}, {"centre", true}}}) {
+                                   {{"pool", std::int64_t{2}}, {"grey", !about_color}, {"centre", true}}}) {
       const auto task = make(name, options);
       for (const char* stream : {"train", "validation"}) {
         const Batch batch = draw(*task, 150, 0, stream);
@@ -133,7 +133,7 @@ TEST(ImageTasks, RolesNameTheTilesOfEachSample) {
                                                                       {distractor, target, distractor, target}}));
 }
 
-TEST(ImageTasks, PoolingAveragesAndCentringTakesTheMeanOff) {
+TEST(ImageTasks, PoolingAveragesAndCenteringTakesTheMeanOff) {
   const auto full = make("position", {{"grey", true}});
   const auto pooled = make("position", {{"grey", true}, {"pool", std::int64_t{2}}});
   const Batch a = draw(*full, 1), b = draw(*pooled, 1);
@@ -144,15 +144,15 @@ TEST(ImageTasks, PoolingAveragesAndCentringTakesTheMeanOff) {
       const float* corner = a.inputs.data() + 2 * y * 56 + 2 * x;
       EXPECT_NEAR(b.inputs[y * 28 + x], (corner[0] + corner[1] + corner[56] + corner[57]) / 4, 1e-6);
     }
-  const auto centred = make("digit-pair", {{"centre", true}});
-  const Batch many = draw(*centred, 2000);
+  const auto centered = make("digit-pair", {{"centre", true}});
+  const Batch many = draw(*centered, 2000);
   double sum = 0;
   for (const float value : many.inputs) sum += value;
   EXPECT_NEAR(sum / static_cast<double>(many.inputs.size()), 0, 0.02);
 }
 
-// Blue digits, red digits, white garments: a channel that the colour lacks holds noise only.
-TEST(ImageTasks, TilesHaveTheirColours) {
+// Blue digits, red digits, white garments: a channel that the color lacks holds noise only.
+TEST(ImageTasks, TilesHaveTheirColors) {
   const auto task = make("digit-pair", {{"colour_noise", 0.0}});
   const Batch batch = draw(*task, 50);
   const std::vector<Values> all = values_of(*task, batch);

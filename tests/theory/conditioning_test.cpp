@@ -97,10 +97,10 @@ TEST(Theorems2And3, PreconditionersAreHeldByTheValues) {
     const Index tokens = 6;
     const Teacher teacher = gaussian_teacher({10, tokens, 5, 12}, .1 + .15 * static_cast<double>(seed), seed);
     const SharedQueryModel model = student_of(teacher, {});
-    const Matrix centring = Matrix::Identity(tokens, tokens).array() - 1.0 / static_cast<double>(tokens);
+    const Matrix centering = Matrix::Identity(tokens, tokens).array() - 1.0 / static_cast<double>(tokens);
     double alpha = 1e300, beta = 0, smallest = 1e300, largest = 0;
     for (Index i = 0; i < 10; ++i) {
-      const Matrix u = centring * teacher.values.middleRows(i * tokens, tokens);
+      const Matrix u = centering * teacher.values.middleRows(i * tokens, tokens);
       const Vector mu = eigenvalues(u * u.transpose());
       alpha = std::min(alpha, mu[1]);
       beta = std::max(beta, mu[tokens - 1]);
@@ -168,8 +168,8 @@ TEST(Race, RecordsThatAMethodHitsAndLeavesAgain) {
   // A loss that rises again after the hit: heavy ball on one coordinate overshoots.
   const Matrix v = Matrix::Identity(2, 2);
   const ValueSoftmaxModel model(v, softmax(vector_of({.5, -.5})));
-  const OptimiserPtr ball = heavy_ball(1, .95);
-  const theory::Run run = minimise(model, vector_of({1, -1}), *ball, {.eps = 1e-2, .max_steps = 3000});
+  const OptimizerPtr ball = heavy_ball(1, .95);
+  const theory::Run run = minimize(model, vector_of({1, -1}), *ball, {.eps = 1e-2, .max_steps = 3000});
   ASSERT_TRUE(run.first_hit && run.last_above);
   EXPECT_GT(*run.last_above, *run.first_hit);
   EXPECT_TRUE(run.stayed());

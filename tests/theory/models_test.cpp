@@ -157,7 +157,7 @@ TEST_F(RandomModels, ValuesAveragedOverDrawsTurnGaussNewtonIntoTheGram) {  // E_
   EXPECT_LT(relative_difference(sum / (draws * kP), SharedQueryModel(data_, values_, {}).attention_gram(query_)), .03);
 }
 
-TEST_F(RandomModels, TemperatureIsAReparametrisation) {  // T5, O16
+TEST_F(RandomModels, TemperatureIsAReparametrization) {  // T5, O16
   const auto kappa = [&](double tau) {
     return conditioning(SharedQueryModel(data_, values_, {AttentionKind::softmax, tau}).gauss_newton(tau * query_))
         .kappa();
@@ -219,9 +219,9 @@ TEST(ValueSoftmax, SpectrumIsHeldBetweenThoseOfItsFactors) {
   const Index tokens = 6;
   const Vector z = normal_vector(tokens, 5, "z"), a = softmax(z);
   const Matrix v = normal_matrix(20, tokens, 5, "v");
-  const Matrix centring = Matrix::Identity(tokens, tokens).array() - 1.0 / static_cast<double>(tokens);
+  const Matrix centering = Matrix::Identity(tokens, tokens).array() - 1.0 / static_cast<double>(tokens);
   const Vector gn = eigenvalues(ValueSoftmaxModel(v, Vector::Zero(20)).gauss_newton(z));
-  const Vector j = eigenvalues(jacobian(a)), m = eigenvalues(centring * v.transpose() * v * centring);
+  const Vector j = eigenvalues(jacobian(a)), m = eigenvalues(centering * v.transpose() * v * centering);
   EXPECT_GE(gn[1], j[1] * j[1] * m[1] * (1 - 1e-12));
   EXPECT_LE(gn[tokens - 1], j[tokens - 1] * j[tokens - 1] * m[tokens - 1] * (1 + 1e-12));
 }

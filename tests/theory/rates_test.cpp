@@ -3,7 +3,7 @@
 
 #include "theory/local_rate.h"
 #include "theory/matrix_query_model.h"
-#include "theory/optimiser.h"
+#include "theory/optimizer.h"
 #include "theory/support.h"
 #include "theory/value_softmax_model.h"
 
@@ -47,20 +47,6 @@ TEST(Rates, PredictedCurveIsTheRunOnAQuadratic) {
     e -= eta * Vector(lambda.array() * e.array());
   }
   EXPECT_FALSE(PredictedCurve(system, error, 1.1).steps_to(1e-8)) << "diverges";
-}
-
-TEST(Rates, LanczosSeesTheSameCurve) {
-  const Matrix root = normal_matrix(40, 16, 1, "lanczos");
-  const Matrix h = root.transpose() * root;
-  const Vector error = normal_vector(16, 1, "lanczos start");
-  const EigenSystem system = eigen_system(h);
-  const double eta = descent_step(conditioning(system.values));
-  const PredictedCurve exact(system, error, eta);
-  const auto product = [&](const Vector& v) { return Vector(h * v); };
-  for (const double k : {1.0, 10.0, 30.0}) {
-    EXPECT_NEAR(lanczos_curve(product, error, 16, eta).loss(k) / exact.loss(k), 1, 1e-8);
-    EXPECT_NEAR(lanczos_curve(product, error, 8, eta).loss(k) / exact.loss(k), 1, .1);
-  }
 }
 
 void expect_predicted(const LocalRate& rate) {

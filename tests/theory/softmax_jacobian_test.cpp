@@ -14,7 +14,7 @@ namespace {
 const Vector kRow = vector_of({.7, .2, .1});
 
 Matrix identity(Index n) { return Matrix::Identity(n, n); }
-Matrix centring(Index n) { return identity(n).array() - 1.0 / static_cast<double>(n); }
+Matrix centering(Index n) { return identity(n).array() - 1.0 / static_cast<double>(n); }
 
 TEST(SoftmaxJacobian, PseudoInverseOfAWorkedRow) {  // O3
   const Matrix expected = matrix_of(3, {2900, -400, -2500, -400, 4400, -4000, -2500, -4000, 6500}) / 1260;
@@ -63,7 +63,7 @@ TEST(SoftmaxJacobian, PropertiesOverRandomRows) {  // O16: J 1 = 0, S 1 = 0, J J
     const double mean = a.dot(x), variance = (a.array() * (x.array() - mean).square()).sum();
     EXPECT_NEAR(x.dot(Vector(apply_jacobian(a, x))), variance, 1e-14);
     if (a.minCoeff() > 1e-9) {
-      EXPECT_LT(largest_difference(apply_jacobian(a, apply_pseudo_inverse(a, identity(n))), centring(n)), 1e-6);
+      EXPECT_LT(largest_difference(apply_jacobian(a, apply_pseudo_inverse(a, identity(n))), centering(n)), 1e-6);
     }
     EXPECT_NEAR(log_softmax(z).array().exp().sum(), 1, 1e-13);
   });

@@ -80,9 +80,9 @@ struct RowKernel<NormSoftmaxOptions> {
     // Through the divisor; its own gradient has mean zero, as the softmax part has.
     const float by_divisor = -by_multiple / s.divisor;
     const float by_variance = options.by_variance() ? by_divisor : by_divisor / (2 * s.deviation);
-    const Vec8 slope = v8::Set(d, 2 * by_variance / s.keys), centre = v8::Set(d, s.mean);
+    const Vec8 slope = v8::Set(d, 2 * by_variance / s.keys), center = v8::Set(d, s.mean);
     for_keys(row, [&](std::size_t key, auto show) HWY_ATTR {
-      const Vec8 c = show.or_zero(v8::Sub(v8::LoadU(d, row.logits + key), centre));
+      const Vec8 c = show.or_zero(v8::Sub(v8::LoadU(d, row.logits + key), center));
       v8::StoreU(v8::MulAdd(slope, c, v8::LoadU(d, g + key)), d, g + key);
     });
     return by_multiple;

@@ -1,4 +1,4 @@
-// QK-norm: queries and keys are normalised per head before they meet (Henry 2020; Dehghani 2023), then softmax.
+// QK-norm: queries and keys are normalized per head before they meet (Henry 2020; Dehghani 2023), then softmax.
 #ifndef EUREKA_KERNELS_RULES_QK_NORM_H_
 #define EUREKA_KERNELS_RULES_QK_NORM_H_
 
@@ -29,7 +29,7 @@ struct QkNormOptions : RuleOptions {
     return {{RuleParameterRole::query_gain, "q_norm.weight", 1}, {RuleParameterRole::key_gain, "k_norm.weight", 1}};
   }
   std::optional<HeadNorm> head_norm() const {
-    return HeadNorm{.centred = norm == Norm::layer, .unit = norm == Norm::l2, .epsilon = static_cast<float>(epsilon)};
+    return HeadNorm{.centered = norm == Norm::layer, .unit = norm == Norm::l2, .epsilon = static_cast<float>(epsilon)};
   }
   SoftmaxOptions row() const { return {}; }
 };

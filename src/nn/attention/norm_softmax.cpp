@@ -11,12 +11,12 @@ class NormSoftmax final : public AttentionRule {
 
   at::Tensor weights(const at::Tensor& logits, const AttentionContext& context) const override {
     // Softmax does not see the mean; taking it out first keeps float32 exact when logits share a large offset.
-    const at::Tensor centre = centred(logits, context);
+    const at::Tensor center = centered(logits, context);
     const at::Tensor variance =
-        centre.square().sum(-1, /*keepdim=*/true) / context.visible_keys(logits) + options_.epsilon;
+        center.square().sum(-1, /*keepdim=*/true) / context.visible_keys(logits) + options_.epsilon;
     const at::Tensor deviation = options_.by_variance() ? variance : variance.sqrt();
     const at::Tensor divisor = deviation.clamp_max(1 / context.scale.inverse_root_width);
-    return masked_softmax(context.scale.times_multiple(centre / divisor), context);
+    return masked_softmax(context.scale.times_multiple(center / divisor), context);
   }
 
  private:

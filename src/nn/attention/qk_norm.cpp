@@ -1,4 +1,4 @@
-// QK-norm: queries and keys are normalised per head before they meet (Henry 2020; Dehghani 2023), then softmax.
+// QK-norm: queries and keys are normalized per head before they meet (Henry 2020; Dehghani 2023), then softmax.
 #include <cmath>
 
 #include "engine/rule_parameters.h"
@@ -17,8 +17,8 @@ class QkNorm final : public AttentionRule {
   }
 
   void prepare(at::Tensor& q, at::Tensor& k, const AttentionContext& context) const override {
-    q = normalised(q);
-    k = normalised(k);
+    q = normalized(q);
+    k = normalized(k);
     if (!options_.learnable) return;
     if (options_.norm == Norm::l2) {
       q = q * context.parameters[0].exp().view({-1, 1, 1});
@@ -36,13 +36,13 @@ class QkNorm final : public AttentionRule {
   using Norm = QkNormOptions::Norm;
 
   // Every form gives vectors of norm sqrt(width), so that the usual scale 1/sqrt(width) suits all of them.
-  at::Tensor normalised(const at::Tensor& x) const {
-    const at::Tensor centre = options_.norm == Norm::layer ? x - x.mean(-1, /*keepdim=*/true) : x;
+  at::Tensor normalized(const at::Tensor& x) const {
+    const at::Tensor center = options_.norm == Norm::layer ? x - x.mean(-1, /*keepdim=*/true) : x;
     if (options_.norm == Norm::l2) {
-      const at::Tensor norm = (centre.square().sum(-1, /*keepdim=*/true) + options_.epsilon * options_.epsilon).sqrt();
-      return centre * (std::sqrt(static_cast<double>(x.size(-1))) / norm);
+      const at::Tensor norm = (center.square().sum(-1, /*keepdim=*/true) + options_.epsilon * options_.epsilon).sqrt();
+      return center * (std::sqrt(static_cast<double>(x.size(-1))) / norm);
     }
-    return centre / (centre.square().mean(-1, /*keepdim=*/true) + options_.epsilon).sqrt();
+    return center / (center.square().mean(-1, /*keepdim=*/true) + options_.epsilon).sqrt();
   }
 
   QkNormOptions options_;

@@ -1,6 +1,6 @@
-// Optimisers on a Problem, one step at a time, and the record of a run.
+// Optimizers on a Problem, one step at a time, and the record of a run.
 //
-//   Run run = minimise(problem, start, *heavy_ball(eta, beta), {.eps = 1e-8, .max_steps = 20000});
+//   Run run = minimize(problem, start, *heavy_ball(eta, beta), {.eps = 1e-8, .max_steps = 20000});
 //   run.first_hit       first step with loss <= eps * initial loss
 //   run.last_above      last step with loss above it: a method that hits and leaves again has last_above > first_hit
 #pragma once
@@ -13,9 +13,9 @@
 
 namespace eureka::theory {
 
-class Optimiser {
+class Optimizer {
  public:
-  virtual ~Optimiser() = default;
+  virtual ~Optimizer() = default;
 
   // The next point. `loss` and `gradient` are those at `x`.
   virtual Vector step(const Problem& problem, const Vector& x, double loss, const Vector& gradient) = 0;
@@ -23,29 +23,29 @@ class Optimiser {
   // A method without memory that does not move will never move again.
   virtual bool memoryless() const { return true; }
 };
-using OptimiserPtr = std::unique_ptr<Optimiser>;
+using OptimizerPtr = std::unique_ptr<Optimizer>;
 
-OptimiserPtr gradient_descent(double eta);
-OptimiserPtr heavy_ball(double eta, double beta);    // x - eta g + beta (x - x_before)
-OptimiserPtr ema_momentum(double eta, double beta);  // x - eta m, m = beta m + (1 - beta) g
+OptimizerPtr gradient_descent(double eta);
+OptimizerPtr heavy_ball(double eta, double beta);    // x - eta g + beta (x - x_before)
+OptimizerPtr ema_momentum(double eta, double beta);  // x - eta m, m = beta m + (1 - beta) g
 
 struct AdamOptions {
   double rate = 1e-3;
   double decay = 1;  // the rate is multiplied by this after each step
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-15;
 };
-OptimiserPtr adam(const AdamOptions& options);
-OptimiserPtr sign_descent(double rate, double decay);
+OptimizerPtr adam(const AdamOptions& options);
+OptimizerPtr sign_descent(double rate, double decay);
 
 // x - eta M^-1 g with a fixed symmetric M; its null space stays untouched.
-OptimiserPtr preconditioned(const Matrix& metric, double eta);
+OptimizerPtr preconditioned(const Matrix& metric, double eta);
 
 // x - eta (M(x) + damping tr M I)^-1 g, M the Fisher metric F or the gram G2 of the attention at x.
 enum class Metric { fisher, attention_gram };
-OptimiserPtr natural_gradient(Metric metric, double eta, double damping = 1e-12);
+OptimizerPtr natural_gradient(Metric metric, double eta, double damping = 1e-12);
 
 // Gauss-Newton with Levenberg and Marquardt's damping: down by 5 after a step that helps, up by 5 until one does.
-OptimiserPtr gauss_newton();
+OptimizerPtr gauss_newton();
 
 struct RunOptions {
   double eps = 1e-8;
@@ -60,13 +60,12 @@ struct Run {
   Index steps = 0;                  // taken; fewer than max_steps when it hit, diverged or stood still
   bool diverged = false;
   double initial_loss = 0;
-  double final_loss = 0;
   std::vector<double> curve;  // loss / initial loss, per step
 
   // Below eps from some step to the end of the run.
   bool stayed() const { return first_hit && !diverged && *last_above < steps; }
 };
 
-Run minimise(const Problem& problem, const Vector& start, Optimiser& optimiser, const RunOptions& options);
+Run minimize(const Problem& problem, const Vector& start, Optimizer& optimizer, const RunOptions& options);
 
 }  // namespace eureka::theory

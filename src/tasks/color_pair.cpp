@@ -1,4 +1,4 @@
-// Four digits, each blue or red. If the upper left and the lower right one have the same colour the label is the upper
+// Four digits, each blue or red. If the upper left and the lower right one have the same color the label is the upper
 // right digit, else the lower left one.
 #include "tasks/tile_task.h"
 
@@ -7,13 +7,13 @@ namespace {
 
 enum Bank { kDigits };
 
-class ColourPair final : public TileTask {
+class ColorPair final : public TileTask {
  public:
-  explicit ColourPair(const TileOptions& options)
-      : ColourPair(options, parse_classes(options.target_classes, "target_classes")) {}
+  explicit ColorPair(const TileOptions& options)
+      : ColorPair(options, parse_classes(options.target_classes, "target_classes")) {}
 
  private:
-  ColourPair(const TileOptions& options, const std::vector<int>& digits)
+  ColorPair(const TileOptions& options, const std::vector<int>& digits)
       : TileTask("colour-pair", options, {{TileFamily::digits, digits, kBlueOrRed}}, static_cast<int>(digits.size()),
                  {intermediate_latent("same_colour", kNoYes), intermediate_latent("colour_1", {"blue", "red"}),
                   intermediate_latent("colour_2", {"blue", "red"}),
@@ -24,35 +24,35 @@ class ColourPair final : public TileTask {
                   irrelevant_latent("target_colour_1", {"blue", "red"}),
                   irrelevant_latent("target_colour_2", {"blue", "red"})}),
         digits_(static_cast<int>(digits.size())) {
-    refuse_grey(options, "colour-pair");
+    refuse_gray(options, "colour-pair");
   }
 
   void draw(RandomStream& random, Scene& scene, std::span<int> latents) const override {
     const bool same = first_counts(random);
-    const auto [colour_1, colour_2] = draw_pair(random, same, 2);
-    const auto digit = [&](int colour, TwoStepRole role) {
-      return Tile{kDigits, draw_class(random, digits_), two_colours(colour), role};
+    const auto [color_1, color_2] = draw_pair(random, same, 2);
+    const auto digit = [&](int color, TwoStepRole role) {
+      return Tile{kDigits, draw_class(random, digits_), two_colors(color), role};
     };
-    const int target_colour_1 = draw_class(random, 2), target_colour_2 = draw_class(random, 2);
-    scene[top_left] = digit(colour_1, TwoStepRole::indicator);
-    scene[top_right] = digit(target_colour_1, TwoStepRole::target);
-    scene[bottom_left] = digit(target_colour_2, TwoStepRole::target);
-    scene[bottom_right] = digit(colour_2, TwoStepRole::indicator);
+    const int target_color_1 = draw_class(random, 2), target_color_2 = draw_class(random, 2);
+    scene[top_left] = digit(color_1, TwoStepRole::indicator);
+    scene[top_right] = digit(target_color_1, TwoStepRole::target);
+    scene[bottom_left] = digit(target_color_2, TwoStepRole::target);
+    scene[bottom_right] = digit(color_2, TwoStepRole::indicator);
     set_latents(latents,
-                {same, colour_1, colour_2, scene[top_right].class_index, scene[bottom_left].class_index,
-                 scene[top_left].class_index, scene[bottom_right].class_index, target_colour_1, target_colour_2});
+                {same, color_1, color_2, scene[top_right].class_index, scene[bottom_left].class_index,
+                 scene[top_left].class_index, scene[bottom_right].class_index, target_color_1, target_color_2});
   }
 
   int rule(const Scene& scene) const override {
     const bool same =
-        nearest_colour(scene[top_left].colour, kTwoColours) == nearest_colour(scene[bottom_right].colour, kTwoColours);
+        nearest_color(scene[top_left].color, kTwoColors) == nearest_color(scene[bottom_right].color, kTwoColors);
     return scene[same ? top_right : bottom_left].class_index;
   }
 
   int digits_;
 };
 
-EUREKA_TASK("colour-pair", ColourPair, TileOptions,
+EUREKA_TASK("colour-pair", ColorPair, TileOptions,
             "images: two digits of the same colour or not decide which of two other digits is the label");
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "theory/optimiser.h"
+#include "theory/optimizer.h"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace eureka::theory {
 namespace {
 
-class GradientDescent final : public Optimiser {
+class GradientDescent final : public Optimizer {
  public:
   explicit GradientDescent(double eta) : eta_(eta) {}
   Vector step(const Problem&, const Vector& x, double, const Vector& g) override { return x - eta_ * g; }
@@ -18,7 +18,7 @@ class GradientDescent final : public Optimiser {
   double eta_;
 };
 
-class HeavyBall final : public Optimiser {
+class HeavyBall final : public Optimizer {
  public:
   HeavyBall(double eta, double beta) : eta_(eta), beta_(beta) {}
   Vector step(const Problem&, const Vector& x, double, const Vector& g) override {
@@ -34,7 +34,7 @@ class HeavyBall final : public Optimiser {
   Vector before_;
 };
 
-class EmaMomentum final : public Optimiser {
+class EmaMomentum final : public Optimizer {
  public:
   EmaMomentum(double eta, double beta) : eta_(eta), beta_(beta) {}
   Vector step(const Problem&, const Vector& x, double, const Vector& g) override {
@@ -49,7 +49,7 @@ class EmaMomentum final : public Optimiser {
   Vector mean_;
 };
 
-class Adam final : public Optimiser {
+class Adam final : public Optimizer {
  public:
   explicit Adam(const AdamOptions& options) : options_(options), rate_(options.rate) {}
   Vector step(const Problem&, const Vector& x, double, const Vector& g) override {
@@ -71,7 +71,7 @@ class Adam final : public Optimiser {
   Vector mean_, square_;
 };
 
-class SignDescent final : public Optimiser {
+class SignDescent final : public Optimizer {
  public:
   SignDescent(double rate, double decay) : rate_(rate), decay_(decay) {}
   Vector step(const Problem&, const Vector& x, double, const Vector& g) override {
@@ -84,7 +84,7 @@ class SignDescent final : public Optimiser {
   double rate_, decay_;
 };
 
-class Preconditioned final : public Optimiser {
+class Preconditioned final : public Optimizer {
  public:
   Preconditioned(const Matrix& metric, double eta) : eta_(eta) {
     const EigenSystem system = eigen_system(metric);
@@ -104,7 +104,7 @@ Vector solve_damped(Eigen::MatrixXd metric, double damping, const Vector& g) {
   return metric.ldlt().solve(g);
 }
 
-class NaturalGradient final : public Optimiser {
+class NaturalGradient final : public Optimizer {
  public:
   NaturalGradient(Metric metric, double eta, double damping) : metric_(metric), eta_(eta), damping_(damping) {}
   Vector step(const Problem& problem, const Vector& x, double, const Vector& g) override {
@@ -117,7 +117,7 @@ class NaturalGradient final : public Optimiser {
   double eta_, damping_;
 };
 
-class GaussNewton final : public Optimiser {
+class GaussNewton final : public Optimizer {
  public:
   Vector step(const Problem& problem, const Vector& x, double loss, const Vector& g) override {
     const Matrix gn = problem.gauss_newton(x);
@@ -139,25 +139,24 @@ class GaussNewton final : public Optimiser {
 
 }  // namespace
 
-OptimiserPtr gradient_descent(double eta) { return std::make_unique<GradientDescent>(eta); }
-OptimiserPtr heavy_ball(double eta, double beta) { return std::make_unique<HeavyBall>(eta, beta); }
-OptimiserPtr ema_momentum(double eta, double beta) { return std::make_unique<EmaMomentum>(eta, beta); }
-OptimiserPtr adam(const AdamOptions& options) { return std::make_unique<Adam>(options); }
-OptimiserPtr sign_descent(double rate, double decay) { return std::make_unique<SignDescent>(rate, decay); }
-OptimiserPtr preconditioned(const Matrix& metric, double eta) { return std::make_unique<Preconditioned>(metric, eta); }
-OptimiserPtr natural_gradient(Metric metric, double eta, double damping) {
+OptimizerPtr gradient_descent(double eta) { return std::make_unique<GradientDescent>(eta); }
+OptimizerPtr heavy_ball(double eta, double beta) { return std::make_unique<HeavyBall>(eta, beta); }
+OptimizerPtr ema_momentum(double eta, double beta) { return std::make_unique<EmaMomentum>(eta, beta); }
+OptimizerPtr adam(const AdamOptions& options) { return std::make_unique<Adam>(options); }
+OptimizerPtr sign_descent(double rate, double decay) { return std::make_unique<SignDescent>(rate, decay); }
+OptimizerPtr preconditioned(const Matrix& metric, double eta) { return std::make_unique<Preconditioned>(metric, eta); }
+OptimizerPtr natural_gradient(Metric metric, double eta, double damping) {
   return std::make_unique<NaturalGradient>(metric, eta, damping);
 }
-OptimiserPtr gauss_newton() { return std::make_unique<GaussNewton>(); }
+OptimizerPtr gauss_newton() { return std::make_unique<GaussNewton>(); }
 
-Run minimise(const Problem& problem, const Vector& start, Optimiser& optimiser, const RunOptions& options) {
+Run minimize(const Problem& problem, const Vector& start, Optimizer& optimizer, const RunOptions& options) {
   Run run;
   Vector x = start, gradient;
   for (Index step = 0; step <= options.max_steps; ++step) {
     const double loss = problem.loss_and_gradient(x, gradient);
     if (step == 0) run.initial_loss = loss;
     run.steps = step;
-    run.final_loss = loss;
     if (options.keep_curve) run.curve.push_back(loss / run.initial_loss);
     if (!std::isfinite(loss) || loss > 1e3 * run.initial_loss + 1) {
       run.diverged = true;
@@ -171,8 +170,8 @@ Run minimise(const Problem& problem, const Vector& start, Optimiser& optimiser, 
       if (options.stop_at_hit) return run;
     }
     if (step == options.max_steps) break;
-    Vector next = optimiser.step(problem, x, loss, gradient);
-    if (optimiser.memoryless() && next == x) break;
+    Vector next = optimizer.step(problem, x, loss, gradient);
+    if (optimizer.memoryless() && next == x) break;
     x = std::move(next);
   }
   return run;

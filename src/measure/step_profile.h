@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace eureka::cli {
+namespace eureka {
 
 class StepProfile {
  public:
@@ -34,4 +34,4 @@ class StepProfile {
   std::vector<Place> places_;
 };
 
-}  // namespace eureka::cli
+}  // namespace eureka

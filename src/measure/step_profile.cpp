@@ -1,4 +1,4 @@
-#include "cli/bench_profile.h"
+#include "measure/step_profile.h"
 
 #include <cxxabi.h>
 #include <elf.h>
@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 
-namespace eureka::cli {
+namespace eureka {
 namespace {
 
 using Place = StepProfile::Place;
@@ -212,4 +212,4 @@ std::vector<std::pair<std::string, double>> StepProfile::shares() const {
   return result;
 }
 
-}  // namespace eureka::cli
+}  // namespace eureka

@@ -19,6 +19,18 @@ namespace eureka::cli {
 using theory::AttentionKind;
 using theory::Index;
 
+namespace {
+
+std::string plotted(const LogCurve& curve) {
+  PlotOptions options;
+  options.title = curve.title;
+  options.width = std::min(100, terminal_columns(STDOUT_FILENO));
+  options.color = use_color(STDOUT_FILENO);
+  return plot_curve({curve.x, curve.log10_values}, {}, options);
+}
+
+}  // namespace
+
 void emit(const ConditionReport& report, const ConditionOutput& output) {
   if (!output.csv.empty()) atomic_write(output.csv, report.tables.front().csv());
   if (output.json) {
@@ -30,7 +42,7 @@ void emit(const ConditionReport& report, const ConditionOutput& output) {
   fmt::print("{}\n", report.theorem);
   for (const ResultTable& table : report.tables)
     if (!table.rows().empty()) fmt::print("\n{}", table.text(use_color(STDOUT_FILENO)));
-  if (!report.plot.empty()) fmt::print("\n{}", report.plot);
+  if (!report.curve.x.empty()) fmt::print("\n{}", plotted(report.curve));
   if (!report.note.empty()) fmt::print("\n{}\n", report.note);
 }
 
@@ -107,37 +119,6 @@ std::vector<AttentionKind> parse_kinds(const std::string& text) {
     kinds.push_back(*known);
   }
   return kinds;
-}
-
-std::string log_plot(const std::string& title, const std::vector<double>& x, const std::vector<double>& log10_values) {
-  PlotOptions options;
-  options.title = title;
-  options.width = std::min(100, terminal_columns(STDOUT_FILENO));
-  options.color = use_color(STDOUT_FILENO);
-  return plot_curve({x, log10_values}, {}, options);
-}
-
-std::vector<TeacherPoint> temperature_points(const theory::TeacherSize& size, const std::vector<double>& temperatures,
-                                             std::uint64_t seed) {
-  std::vector<TeacherPoint> points;
-  for (const double tau : temperatures) points.push_back({fmt::format("tau {:g}", tau), {size, {}, tau, seed}});
-  return points;
-}
-
-std::vector<TeacherPoint> planted_points(const theory::TeacherSize& size, const std::vector<Index>& extra_active,
-                                         const std::vector<double>& deltas, std::uint64_t seed) {
-  std::vector<TeacherPoint> points;
-  for (const double delta : deltas)
-    for (const Index q : extra_active)
-      points.push_back({fmt::format("q {}, delta {:g}", q, delta), {size, theory::Planted{q, delta}, 1, seed}});
-  return points;
-}
-
-theory::Teacher teacher_of(const theory::ConditioningCase& c) {
-  if (c.planted) return planted_teacher(c.size, *c.planted, c.seed);
-  if (!(c.temperature > 0) || !std::isfinite(c.temperature))
-    throw Error(ErrorKind::usage, "a temperature must be above 0", "--temperatures", "for example: 4,1,0.25");
-  return gaussian_teacher(c.size, 1 / c.temperature, c.seed);
 }
 
 void add_condition(CLI::App& app, Action& chosen) {

@@ -1,13 +1,9 @@
 // eureka condition race: optimisers to a fraction eps of the loss, and whether they stay there.
-#include <cmath>
-
 #include "cli/condition.h"
-#include "theory/cases.h"
 
 namespace eureka::cli {
 namespace {
 
-using theory::Index;
 using theory::RaceTrack;
 using theory::Start;
 
@@ -22,13 +18,6 @@ struct RaceArguments {
   ConditionOutput output;
 };
 
-// One method on one track from one start: the unit of parallel work.
-struct Heat {
-  std::size_t track = 0;
-  Start start = Start::near;
-  theory::RaceEntry entry;
-};
-
 RaceTrack track_of(const RaceArguments& arguments) {
   if (arguments.problem == "logits")
     return theory::logits_track(arguments.size.tokens, arguments.size.outputs, arguments.seed);
@@ -37,70 +26,16 @@ RaceTrack track_of(const RaceArguments& arguments) {
   return theory::planted_track(arguments.size, arguments.planted, arguments.seed);
 }
 
-ResultCell cell(const std::optional<Index>& value, const char* otherwise) {
-  return value ? ResultCell(static_cast<double>(*value)) : ResultCell(std::string(otherwise));
-}
-
 int race(const RaceArguments& arguments) {
-  const std::vector<RaceTrack> tracks = {track_of(arguments)};
   std::vector<Start> starts;
   if (arguments.start != "far") starts.push_back(Start::near);
   if (arguments.start != "near") starts.push_back(Start::far);
-  const ResultTable table = race_table(tracks, starts, arguments.options, threads_or_all(arguments.threads));
-  const ConditionReport report{
-      fmt::format(
-          "Steps to {:g} of the loss on {}: kappa -> kappa(M^-1 GN) (T2, T3), near |e0| = 0.1 |w*|, far from zero",
-          arguments.options.eps, tracks[0].name),
-      {table, race_kappas(tracks)},
-      "",
-      fmt::format("last above: last step with the loss above eps, up to {} steps ({} for GD); 'leaves' when it was "
-                  "above at the end.",
-                  arguments.options.horizon, arguments.options.descent_limit)};
-  emit(report, arguments.output);
+  emit(race_report({track_of(arguments)}, starts, arguments.options, threads_or_all(arguments.threads)),
+       arguments.output);
   return kOk;
 }
 
 }  // namespace
-
-ResultTable race_table(const std::vector<RaceTrack>& tracks, const std::vector<Start>& starts,
-                       const theory::RaceOptions& options, std::size_t threads) {
-  std::vector<Heat> heats;
-  for (std::size_t track = 0; track < tracks.size(); ++track)
-    for (const theory::RaceEntry& entry : theory::race_entries(tracks[track], options.eps))
-      for (const Start start : starts) heats.push_back({track, start, entry});
-  const auto results = theory::for_cases(threads, heats, [&](const Heat& heat) {
-    return theory::run_entry(tracks[heat.track], heat.start, heat.entry, options);
-  });
-  ResultTable table({{"problem", "problem", "", Align::left},
-                     {"method", "method", "", Align::left},
-                     {"start", "start", "", Align::left},
-                     {"setting", "best setting", "", Align::left},
-                     {"first_hit", "first hit", "{:.0f}"},
-                     {"last_above", "last above", "{:.0f}"},
-                     {"worst_after_hit", "worst after hit", "{:.0e}"},
-                     {"theory", "theory", "{:.0f}"},
-                     {"ratio", "hit/theory", "{:.2f}"}});
-  for (std::size_t i = 0; i < heats.size(); ++i) {
-    const theory::RaceResult& r = results[i];
-    table.add_row({tracks[heats[i].track].name, r.name, std::string(heats[i].start == Start::near ? "near" : "far"),
-                   r.label, cell(r.first_hit, "never"), r.first_hit ? cell(r.last_above, "leaves") : ResultCell(),
-                   r.first_hit ? ResultCell(r.worst_after_hit) : ResultCell(),
-                   r.theory ? ResultCell(*r.theory) : ResultCell(),
-                   r.theory && r.first_hit ? ResultCell(static_cast<double>(*r.first_hit) / *r.theory) : ResultCell()});
-  }
-  return table;
-}
-
-ResultTable race_kappas(const std::vector<RaceTrack>& tracks) {
-  ResultTable table({{"problem", "problem", "", Align::left},
-                     {"kappa", "kappa(GN)", "{:.4g}"},
-                     {"kappa_diagonal", "kappa_D (diagonal)", "{:.4g}"},
-                     {"kappa_fisher", "kappa(F^-1 GN)", "{:.4g}"},
-                     {"kappa_gram", "kappa(G2^-1 GN)", "{:.4g}"}});
-  for (const RaceTrack& track : tracks)
-    table.add_row({track.name, track.plain.kappa(), track.diagonal.kappa(), track.fisher.kappa(), track.gram.kappa()});
-  return table;
-}
 
 void add_condition_race(CLI::App& condition, Action& chosen) {
   CLI::App* verb = condition.add_subcommand("race", "optimisers to a fraction of the loss: first hit and last above");

@@ -2,14 +2,9 @@
 #include <cmath>
 
 #include "cli/condition.h"
-#include "theory/cases.h"
-#include "theory/local_rate.h"
-#include "theory/rates.h"
 
 namespace eureka::cli {
 namespace {
-
-using theory::Index;
 
 struct RatesArguments {
   theory::TeacherSize size{40, 12, 8, 1};
@@ -20,40 +15,13 @@ struct RatesArguments {
   ConditionOutput output;
 };
 
-struct RatePoint {
-  double largest_weight = 0;
-  theory::LocalRate rate;
-};
-
-double mean_largest_weight(const theory::Teacher& teacher, const theory::SharedQueryModel& model) {
-  double sum = 0;
-  for (Index i = 0; i < teacher.data.examples(); ++i) sum += model.attention(teacher.query, i).weights.maxCoeff();
-  return sum / static_cast<double>(teacher.data.examples());
-}
-
-RatePoint measure(const TeacherPoint& point, const RateSettings& settings) {
-  const theory::Teacher teacher = teacher_of(point.the_case);
-  const theory::SharedQueryModel model = student_of(teacher, {});
-  RatePoint result{mean_largest_weight(teacher, model), {}};
-  const theory::Conditioning spectrum = theory::conditioning(model.gauss_newton(teacher.query));
-  if (spectrum.kappa() > settings.max_kappa) {
-    result.rate.spectrum = spectrum;
-    result.rate.predicted =
-        1 - (settings.heavy_ball ? theory::heavy_ball_rate(spectrum.kappa()) : theory::descent_rate(spectrum.kappa()));
-    result.rate.measured = std::nan("");
-    return result;
-  }
-  result.rate = theory::measure_local_rate(model, teacher.query,
-                                           {.stop = settings.heavy_ball ? 1e-8 : 1e-7,
-                                            .eps = settings.eps,
-                                            .seed = point.the_case.seed,
-                                            .heavy_ball = settings.heavy_ball,
-                                            .keep_curve = true});
-  return result;
-}
-
-ResultCell cell(const std::optional<Index>& value) {
-  return value ? ResultCell(static_cast<double>(*value)) : ResultCell();
+// "4,1,0.25"
+std::vector<double> parse_temperatures(const std::string& text) {
+  const std::vector<double> temperatures = parse_numbers(text, "--temperatures");
+  for (const double tau : temperatures)
+    if (!(tau > 0) || !std::isfinite(tau))
+      throw Error(ErrorKind::usage, "a temperature must be above 0", "--temperatures", "for example: 4,1,0.25");
+  return temperatures;
 }
 
 int rates(RatesArguments& arguments) {
@@ -68,55 +36,12 @@ int rates(RatesArguments& arguments) {
   const std::vector<TeacherPoint> points =
       planted ? planted_points(arguments.size, parse_counts(arguments.extra_active, "--q"),
                                parse_numbers(arguments.deltas, "--delta"), arguments.seed)
-              : temperature_points(arguments.size, parse_numbers(temperatures, "--temperatures"), arguments.seed);
-  const RateReport result = rate_table(points, arguments.settings);
-  ConditionReport report{
-      arguments.settings.heavy_ball
-          ? "Local rate of heavy ball at its best constants: 1 - rho = 2/(sqrt(kappa)+1), asymptotically"
-          : "Local rate of gradient descent, step 2/(mu+L): 1 - rho = 2/(kappa+1) at the solution",
-      {result.table},
-      "",
-      ""};
-  std::vector<double> steps, logs;
-  for (std::size_t i = 0; i < result.hardest_curve.size(); ++i) {
-    steps.push_back(static_cast<double>(i));
-    logs.push_back(std::log10(result.hardest_curve[i]));
-  }
-  if (!steps.empty()) report.plot = log_plot("log10 of the loss by step, " + result.hardest_name, steps, logs);
-  emit(report, arguments.output);
+              : temperature_points(arguments.size, parse_temperatures(temperatures), arguments.seed);
+  emit(rates_report(points, arguments.settings), arguments.output);
   return kOk;
 }
 
 }  // namespace
-
-RateReport rate_table(const std::vector<TeacherPoint>& points, const RateSettings& settings) {
-  const auto results =
-      theory::for_cases(settings.threads, points, [&](const TeacherPoint& point) { return measure(point, settings); });
-  RateReport report{ResultTable({{"case", "case", "", Align::left},
-                                 {"mean_largest_weight", "mean a_max", "{:.3f}"},
-                                 {"kappa", "kappa", "{:.4g}"},
-                                 {"predicted", "1-rho theory", "{:.5g}"},
-                                 {"measured", "1-rho measured", "{:.5g}"},
-                                 {"ratio", "ratio", "{:.4f}"},
-                                 {"predicted_steps", "steps theory", "{:.0f}"},
-                                 {"measured_steps", "steps measured", "{:.0f}"},
-                                 {"worst_case_steps", "worst case", "{:.0f}"}}),
-                    {},
-                    {}};
-  double hardest = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const theory::LocalRate& rate = results[i].rate;
-    const double kappa = rate.spectrum.kappa();
-    report.table.add_row({points[i].name, results[i].largest_weight, kappa, rate.predicted, rate.measured,
-                          rate.measured / rate.predicted, cell(rate.predicted_steps), cell(rate.measured_steps),
-                          theory::worst_case_steps(settings.heavy_ball ? std::sqrt(kappa) : kappa, settings.eps)});
-    if (kappa <= hardest || rate.curve.empty()) continue;
-    hardest = kappa;
-    report.hardest_curve = rate.curve;
-    report.hardest_name = points[i].name;
-  }
-  return report;
-}
 
 void add_condition_rates(CLI::App& condition, Action& chosen) {
   CLI::App* verb = condition.add_subcommand("rates", "predicted against measured rate of gradient descent");

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "base/terminal.h"
-#include "lab/heartbeat.h"
 #include "cli/live_plot.h"
 #include "engine/transformer_layout.h"
+#include "lab/heartbeat.h"
 
 namespace eureka::cli {
 namespace {

@@ -1,6 +1,7 @@
 // The backward pass. dx_ (cls_dx_ in the last block) is the gradient by the residual stream, from block to block.
 #include <cstring>
 
+#include "base/work_part.h"
 #include "engine/fused_pass.h"
 #include "kernels/elementwise.h"
 #include "kernels/layer_norm.h"
@@ -13,14 +14,17 @@ void FusedPass::backward(float* gradient, FusedObserver* observer) {
   if (observer_ != nullptr) begin_showing(*observer_);
   add_weight_gradient(m.head, m.head_bias, {d_logits_.data(), m.class_stride}, {n_last_.data(), m.stride}, answers(),
                       gradient);
+  InPart part(WorkPart::products);
   multiply({answers(), m.width, m.classes}, {d_logits_.data(), m.class_stride}, weights_.head_back(),
            {dy_.data(), m.stride});
   float* dx = m.cls_only ? cls_dx_.data() : dx_.data();
   // Rows that answer nothing get no gradient from the head.
   if (!m.cls_only && !m.plan.causal) std::memset(dx, 0, rows_ * m.stride * sizeof(float));
+  part.next(WorkPart::layer_norm);
   layer_norm_backward(norm_shape(answers()), x_last_.data(), answer_stride(), weights_.at(m.norm_gain),
                       mean_last_.data(), scale_last_.data(), dy_.data(), m.stride, nullptr, dx, answer_stride(),
                       gradient + m.norm_gain.offset, gradient + m.norm_bias.offset);
+  part.next(WorkPart::rest);
   for (int layer = m.last(); layer >= 0; --layer) {
     if (observer_ != nullptr) observer_->residual(layer + 1, stream_behind(layer), dx_.data());
     branches_backward(layer, gradient);
@@ -35,6 +39,7 @@ void FusedPass::backward(float* gradient, FusedObserver* observer) {
 
 void FusedPass::add_weight_gradient(const Slot& weight, const Slot& bias, MatrixA dy, MatrixA x, std::size_t rows,
                                     float* gradient) {
+  const InPart part(WorkPart::weight_gradients);
   multiply_transposed_accumulate({weight.rows, weight.columns, rows}, dy, MatrixB::plain(x.data, x.stride),
                                  {gradient + weight.offset, weight.stride});
   if (bias.exists()) add_column_sums(dy.data, rows, weight.rows, dy.stride, gradient + bias.offset);
@@ -53,6 +58,7 @@ void FusedPass::branches_backward(int layer, float* gradient) {
     multiply_elements(rows, m.width, dx, m.stride, mask.data(), m.stride, dy_.data(), m.stride);
     return dy_.data();
   };
+  InPart part(WorkPart::products);
   const float* dy = after_noise(b.mlp_noise);
   add_weight_gradient(w.fc2, w.fc2_bias, {dy, m.stride}, {b.h.data(), m.hidden_stride}, rows, gradient);
   multiply_by_slope({rows, m.hidden, m.width}, {dy, m.stride}, MatrixB::packed(packed.fc2_back.data(), m.width),
@@ -60,9 +66,11 @@ void FusedPass::branches_backward(int layer, float* gradient) {
   add_weight_gradient(w.fc1, w.fc1_bias, {dh_.data(), m.hidden_stride}, {b.n2.data(), m.stride}, rows, gradient);
   multiply({rows, m.width, m.hidden}, {dh_.data(), m.hidden_stride}, MatrixB::packed(packed.fc1_back.data(), m.hidden),
            {dn_.data(), m.stride});
+  part.next(WorkPart::layer_norm);
   layer_norm_backward(norm_shape(rows), b.x1.data(), m.stride, weights_.at(w.norm2_gain), b.mean2.data(),
                       b.scale2.data(), dn_.data(), m.stride, dx, dx, m.stride, gradient + w.norm2_gain.offset,
                       gradient + w.norm2_bias.offset);
+  part.next(WorkPart::products);
   dy = after_noise(b.attention_noise);
   add_weight_gradient(w.proj, w.proj_bias, {dy, m.stride}, {b.heads.data(), m.stride}, rows, gradient);
   multiply({rows, m.width, m.width}, {dy, m.stride}, MatrixB::packed(packed.proj_back.data(), m.width),
@@ -73,6 +81,7 @@ void FusedPass::heads_normalize_backward(int layer, MatrixA from, std::size_t ro
                                          float* gradient) {
   const FusedModel& m = model_;
   const FusedBlock& w = slots(layer);
+  const InPart part(WorkPart::layer_norm);
   const Slot& gain = keys ? w.k_gain : w.q_gain;
   const bool factor = w.log_factor.exists() && !keys;
   head_norm_backward(*m.rule.head_norm, {rows, m.heads, m.head_width}, from.data, from.stride,
@@ -103,6 +112,7 @@ void FusedPass::attention_backward(int layer, float* gradient) {
   const std::size_t p = m.padded_width, ld = m.qkv_stride;
   const float* values = m.rule.head_norm ? b.raw.data() : b.qkv.data();
   float* d = dqkv_.data();
+  InPart part(WorkPart::attention);
   eureka::attention_backward({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer), {b.qkv.data(), ld},
                              {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer), b.weights.data(),
                              {d_heads_.data(), m.stride}, {d, ld}, {d + p, ld}, {d + 2 * p, ld},
@@ -125,7 +135,9 @@ void FusedPass::attention_backward(int layer, float* gradient) {
   add_weight_gradient(w.q, w.q_bias, {d, ld}, n1, rows_, gradient);
   add_weight_gradient(w.k, w.k_bias, {d + p, ld}, n1, rows_, gradient);
   add_weight_gradient(w.v, w.v_bias, {d + 2 * p, ld}, n1, rows_, gradient);
+  part.next(WorkPart::products);
   multiply({rows_, m.width, 3 * p}, {d, ld}, weights_.qkv_back(layer, 0), {dn_.data(), m.stride});
+  part.next(WorkPart::layer_norm);
   layer_norm_backward(norm_shape(rows_), b.x.data(), m.stride, weights_.at(w.norm1_gain), b.mean1.data(),
                       b.scale1.data(), dn_.data(), m.stride, dx_.data(), dx_.data(), m.stride,
                       gradient + w.norm1_gain.offset, gradient + w.norm1_bias.offset);
@@ -136,6 +148,7 @@ void FusedPass::last_attention_backward(int layer, float* gradient) {
   Block& b = block(layer);
   const FusedBlock& w = slots(layer);
   const std::size_t p = m.padded_width, ld = m.qkv_stride;
+  InPart part(WorkPart::attention);
   if (m.absorbed) {
     absorbed_backward(layer, gradient);
   } else {
@@ -152,16 +165,20 @@ void FusedPass::last_attention_backward(int layer, float* gradient) {
     const MatrixA n1{b.n1.data(), m.stride};
     add_weight_gradient(w.k, w.k_bias, {d + p, ld}, n1, rows_, gradient);
     add_weight_gradient(w.v, w.v_bias, {d + 2 * p, ld}, n1, rows_, gradient);
+    part.next(WorkPart::products);
     multiply({rows_, m.width, 2 * p}, {d + p, ld}, weights_.qkv_back(layer, 1), {dn_.data(), m.stride});
   }
   pass_on_multiples_gradient(layer, gradient);
   const std::size_t every = m.tokens * m.stride;
   add_weight_gradient(w.q, w.q_bias, {cls_dq_.data(), m.stride}, {b.n1.data(), every}, count_, gradient);
+  part.next(WorkPart::products);
   multiply_accumulate({count_, m.width, m.width}, {cls_dq_.data(), m.stride}, weights_.qkv_back(layer, 0),
                       {dn_.data(), every});
+  part.next(WorkPart::layer_norm);
   layer_norm_backward(norm_shape(rows_), b.x.data(), m.stride, weights_.at(w.norm1_gain), b.mean1.data(),
                       b.scale1.data(), dn_.data(), m.stride, nullptr, dx_.data(), m.stride,
                       gradient + w.norm1_gain.offset, gradient + w.norm1_bias.offset);
+  part.next(WorkPart::rest);
   for (std::size_t s = 0; s < count_; ++s) add_to(cls_dx_.data() + s * m.stride, m.width, dx_.data() + s * every);
 }
 
@@ -172,11 +189,14 @@ void FusedPass::absorbed_backward(int layer, float* gradient) {
   const bool biased = m.options.qkv_bias;
   const std::size_t per_sample = m.heads * m.stride, ld = round_up(m.tokens), d = m.head_width;
   const float* out = d_heads_.data();
+  InPart part(WorkPart::products);
   for (std::size_t head = 0; head < m.heads; ++head) {
     const std::size_t column = head * d;
+    part.next(WorkPart::products);
     multiply({count_, m.width, d}, {out + column, m.stride},
              MatrixB::plain(weights_.at(w.v) + column * w.v.stride, w.v.stride),
              {dz_.data() + head * m.stride, per_sample});
+    part.next(WorkPart::weight_gradients);
     multiply_transposed_accumulate({d, m.width, count_}, {out + column, m.stride},
                                    MatrixB::plain(z_.data() + head * m.stride, per_sample),
                                    {gradient + w.v.offset + column * w.v.stride, w.v.stride});
@@ -191,6 +211,7 @@ void FusedPass::absorbed_backward(int layer, float* gradient) {
       weight_offsets_.data()[s * m.heads + head] = offset;
     }
   }
+  part.next(WorkPart::attention);
   absorbed_attention_backward({count_, m.tokens, m.heads, m.width}, head_rules(layer), {u_.data(), m.stride},
                               {b.n1.data(), m.stride}, kept_logits(layer), b.weights.data(), {dz_.data(), m.stride},
                               biased ? weight_offsets_.data() : nullptr, {du_.data(), m.stride}, {dn_.data(), m.stride},
@@ -198,8 +219,10 @@ void FusedPass::absorbed_backward(int layer, float* gradient) {
                               scratch_.data());
   for (std::size_t head = 0; head < m.heads; ++head) {
     const std::size_t column = head * d;
+    part.next(WorkPart::attention);
     multiply_rows(count_, d, m.width, {du_.data() + head * m.stride, per_sample},
                   {weights_.at(w.k) + column * w.k.stride, w.k.stride}, {cls_dq_.data() + column, m.stride});
+    part.next(WorkPart::weight_gradients);
     multiply_transposed_accumulate({d, m.width, count_}, {cls_q_.data() + column, m.stride},
                                    MatrixB::plain(du_.data() + head * m.stride, per_sample),
                                    {gradient + w.k.offset + column * w.k.stride, w.k.stride});
@@ -216,6 +239,7 @@ void FusedPass::absorbed_backward(int layer, float* gradient) {
 
 void FusedPass::embed_backward(float* gradient) {
   const FusedModel& m = model_;
+  const InPart part(WorkPart::weight_gradients);
   if (noise_step_ >= 0 && m.options.dropout > 0)
     multiply_elements(rows_, m.width, dx_.data(), m.stride, embed_noise_.data(), m.stride, dx_.data(), m.stride);
   if (m.input() == InputKind::ids)

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/exact_math.h"
+#include "base/work_part.h"
 #include "kernels/updates.h"
 
 namespace eureka {
@@ -111,6 +112,7 @@ void FusedEngine::each_microbatch(const Batch& batch, const Visit& visit) {
 }
 
 void FusedEngine::take_losses(const Batch& batch, SampleRange samples, FusedPass& pass) {
+  const InPart part(WorkPart::loss);
   for (std::size_t answer = 0; answer < pass.answers(); ++answer) {
     const std::size_t index = samples.first * model_.answers + answer;
     float* gradient = pass.d_logits(answer);
@@ -142,6 +144,7 @@ void FusedEngine::begin_pass(const Batch& batch, std::int64_t denominator) {
 }
 
 void FusedEngine::pack_weights(std::int64_t step) {
+  const InPart part(WorkPart::optimizer);
   weights_.pack_from(values_.data(), scale_multiple(config_.scale, step, config_.total_steps));
 }
 
@@ -174,6 +177,7 @@ double FusedEngine::sum_gradients() {
   for (Buffer& gradient : gradients_) parts_.push_back(gradient.data());
   const std::size_t stretches = (model_.floats + kStretch - 1) / kStretch;
   pool_.run(stretches, [&](std::size_t i, std::size_t) {
+    const InPart part(WorkPart::optimizer);
     squares_[i] = sum_parts(parts_.data(), parts_.size(), i * kStretch, std::min(model_.floats, (i + 1) * kStretch));
   });
   double square = 0;
@@ -228,6 +232,7 @@ void FusedEngine::update(const StepSettings& settings) {
 }
 
 void FusedEngine::update_slot(std::size_t slot, const UpdateNow& update) {
+  const InPart part(WorkPart::optimizer);
   const ParameterSpec& spec = model_.specs[slot];
   const OptimizerOptions& o = config_.optimizer;
   const double rate = update.lr * config_.lr_multiplier[spec.group];

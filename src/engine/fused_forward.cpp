@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "base/random.h"
+#include "base/work_part.h"
 #include "engine/fused_pass.h"
 #include "kernels/elementwise.h"
 #include "kernels/layer_norm.h"
@@ -24,8 +25,10 @@ void FusedPass::forward(const Batch& batch, SampleRange samples, std::int64_t no
       attention_forward(layer);
     branches_forward(layer, stream_behind(layer));
   }
+  InPart part(WorkPart::layer_norm);
   layer_norm(norm_shape(answers()), x_last_.data(), answer_stride(), weights_.at(m.norm_gain), weights_.at(m.norm_bias),
              n_last_.data(), m.stride, mean_last_.data(), scale_last_.data());
+  part.next(WorkPart::products);
   multiply_add_bias({answers(), m.classes, m.width}, {n_last_.data(), m.stride}, weights_.head(),
                     weights_.at(m.head_bias), {logits_.data(), m.class_stride});
 }
@@ -44,6 +47,7 @@ void FusedPass::take_visible(const Batch& batch) {
 
 void FusedPass::embed(const Batch& batch) {
   const FusedModel& m = model_;
+  const InPart part(WorkPart::embedding);
   float* x = block(0).x.data();
   for (std::size_t s = 0; s < count_; ++s)
     std::memcpy(x + s * m.tokens * m.stride, weights_.table(), m.tokens * m.stride * sizeof(float));
@@ -135,6 +139,7 @@ void FusedPass::draw_mask(const std::string& dropout, const std::string& path, d
 void FusedPass::heads_normalize(int layer, MatrixA from, std::size_t rows, bool keys, float* to,
                                 std::size_t to_stride) {
   const FusedModel& m = model_;
+  const InPart part(WorkPart::layer_norm);
   const Slot& gain = keys ? slots(layer).k_gain : slots(layer).q_gain;
   head_norm(*m.rule.head_norm, {rows, m.heads, m.head_width}, from.data, from.stride,
             gain.exists() ? weights_.at(gain) : nullptr,
@@ -144,9 +149,11 @@ void FusedPass::heads_normalize(int layer, MatrixA from, std::size_t rows, bool 
 void FusedPass::attention_forward(int layer) {
   const FusedModel& m = model_;
   Block& b = block(layer);
+  InPart part(WorkPart::layer_norm);
   layer_norm(norm_shape(rows_), b.x.data(), m.stride, weights_.at(slots(layer).norm1_gain),
              weights_.at(slots(layer).norm1_bias), b.n1.data(), m.stride, b.mean1.data(), b.scale1.data());
   float* projected = m.rule.head_norm ? b.raw.data() : b.qkv.data();
+  part.next(WorkPart::products);
   multiply_add_bias({rows_, 3 * m.padded_width, m.width}, {b.n1.data(), m.stride}, weights_.qkv(layer, 0),
                     weights_.block(layer).qkv_bias.data(), {projected, m.qkv_stride});
   if (m.rule.head_norm) {
@@ -154,6 +161,7 @@ void FusedPass::attention_forward(int layer) {
     heads_normalize(layer, {b.raw.data() + m.padded_width, m.qkv_stride}, rows_, true, b.qkv.data() + m.padded_width,
                     m.qkv_stride);
   }
+  part.next(WorkPart::attention);
   attention({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer), {b.qkv.data(), m.qkv_stride},
             {b.qkv.data() + m.padded_width, m.qkv_stride}, {projected + 2 * m.padded_width, m.qkv_stride},
             kept_logits(layer), b.weights.data(), {b.heads.data(), m.stride}, scratch_.data());
@@ -163,9 +171,11 @@ void FusedPass::last_attention_forward(int layer) {
   const FusedModel& m = model_;
   Block& b = block(layer);
   const float* bias = weights_.block(layer).qkv_bias.data();
+  InPart part(WorkPart::layer_norm);
   layer_norm(norm_shape(rows_), b.x.data(), m.stride, weights_.at(slots(layer).norm1_gain),
              weights_.at(slots(layer).norm1_bias), b.n1.data(), m.stride, b.mean1.data(), b.scale1.data());
   float* query = m.rule.head_norm ? cls_raw_.data() : cls_q_.data();
+  part.next(WorkPart::products);
   multiply_add_bias({count_, m.width, m.width}, {b.n1.data(), m.tokens * m.stride}, weights_.qkv(layer, 0), bias,
                     {query, m.stride});
   if (m.absorbed) return absorbed_forward(layer);
@@ -177,6 +187,7 @@ void FusedPass::last_attention_forward(int layer) {
     heads_normalize(layer, {projected + m.padded_width, m.qkv_stride}, rows_, true, b.qkv.data() + m.padded_width,
                     m.qkv_stride);
   }
+  part.next(WorkPart::attention);
   attention({count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer), {cls_q_.data(), m.stride},
             {b.qkv.data() + m.padded_width, m.qkv_stride}, {projected + 2 * m.padded_width, m.qkv_stride},
             kept_logits(layer), b.weights.data(), {b.heads.data(), m.stride}, scratch_.data());
@@ -188,6 +199,7 @@ void FusedPass::absorbed_forward(int layer) {
   const Slot &k = slots(layer).k, &v = slots(layer).v;
   const bool biased = m.options.qkv_bias;
   const std::size_t per_sample = m.heads * m.stride, ld = round_up(m.tokens);
+  InPart part(WorkPart::products);
   for (std::size_t head = 0; head < m.heads; ++head) {
     const std::size_t column = head * m.head_width;
     multiply({count_, m.width, m.head_width}, {cls_q_.data() + column, m.stride},
@@ -200,6 +212,7 @@ void FusedPass::absorbed_forward(int layer) {
       logit_offsets_.data()[s * m.heads + head] = offset;
     }
   }
+  part.next(WorkPart::attention);
   absorbed_attention({count_, m.tokens, m.heads, m.width}, head_rules(layer), {u_.data(), m.stride},
                      {b.n1.data(), m.stride}, biased ? logit_offsets_.data() : nullptr, kept_logits(layer),
                      b.weights.data(), {z_.data(), m.stride});
@@ -225,11 +238,14 @@ void FusedPass::branches_forward(int layer, float* out) {
   const std::size_t rows = rows_of(layer);
   const bool noisy = noise_step_ >= 0 && m.noisy(w);
   const auto noise = [&](const Buffer& mask) { return MatrixA{noisy ? mask.data() : nullptr, m.stride}; };
+  InPart part(WorkPart::products);
   multiply_add_branch({rows, m.width, m.width}, {b.heads.data(), m.stride},
                       MatrixB::packed(packed.proj.data(), m.width), weights_.at(w.proj_bias), residual(layer),
                       noise(b.attention_noise), {b.x1.data(), m.stride});
+  part.next(WorkPart::layer_norm);
   layer_norm(norm_shape(rows), b.x1.data(), m.stride, weights_.at(w.norm2_gain), weights_.at(w.norm2_bias), b.n2.data(),
              m.stride, b.mean2.data(), b.scale2.data());
+  part.next(WorkPart::products);
   multiply_gelu({rows, m.hidden, m.width}, {b.n2.data(), m.stride}, MatrixB::packed(packed.fc1.data(), m.width),
                 weights_.at(w.fc1_bias), {b.h.data(), m.hidden_stride}, b.slope.data());
   multiply_add_branch({rows, m.width, m.hidden}, {b.h.data(), m.hidden_stride},

@@ -1,11 +1,10 @@
-#include "cli/bench_cases.h"
+#include "measure/bench_cases.h"
 
 #include "base/random.h"
-#include "cli/cli.h"
 #include "lab/presets.h"
 #include "train/config.h"
 
-namespace eureka::cli {
+namespace eureka {
 namespace {
 
 // Images of 56 x 56 x 3, cut into square patches by the model.
@@ -29,13 +28,13 @@ TransformerPlan BenchCase::plan() const {
   return plan_transformer(transformer_kind(config.model).value(), config.model_options, config.shape);
 }
 
-std::vector<BenchCase> bench_cases() {
+std::vector<BenchCase> bench_cases(const Catalog& catalog) {
   std::vector<BenchCase> cases = {image_case("tiny", 14, 32, 2, 4, 128), image_case("lab", 14, 64, 4, 4, 128),
                                   image_case("mid", 7, 128, 4, 4, 128), image_case("paper", 4, 256, 4, 7, 32)};
   for (const PresetInfo& preset : list_presets()) {
     if (preset.is_study) continue;
     const ConfigSource source = find_config(preset.name);
-    const RunConfig config = resolve_config(read_toml(source.text, source.file_name), catalog());
+    const RunConfig config = resolve_config(read_toml(source.text, source.file_name), catalog);
     // Encoders only: the same work in PyTorch is written for those.
     const auto kind = transformer_kind(config.model.name);
     if (!kind || *kind == TransformerKind::decoder) continue;
@@ -67,4 +66,4 @@ Batch bench_batch(const BenchCase& one) {
   return batch;
 }
 
-}  // namespace eureka::cli
+}  // namespace eureka

@@ -6,12 +6,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_cases.h"
-#include "cli/bench_times.h"
+#include "measure/bench_cases.h"
+#include "measure/step_times.h"
 
-namespace eureka::cli {
-
-using Json = nlohmann::ordered_json;
+namespace eureka {
 
 // Stock PyTorch doing the work of one case on request.
 class PyTorch {
@@ -27,7 +25,7 @@ class PyTorch {
   double peak_mb() const { return peak_mb_; }
 
  private:
-  Json ask(const Json& request);
+  nlohmann::ordered_json ask(const nlohmann::ordered_json& request);
 
   pid_t child_ = -1;
   std::FILE* to_ = nullptr;
@@ -44,4 +42,4 @@ std::string output_of_self(const std::vector<std::string>& arguments);
 // Seconds from the start of the process to its end for a training run of one step, the best of several.
 double one_step_run_seconds();
 
-}  // namespace eureka::cli
+}  // namespace eureka

@@ -6,9 +6,9 @@
 
 #include "base/median.h"
 
-namespace eureka::cli {
+namespace eureka {
 
-// Wall-clock times of single steps, and the processor time of all of them together: a busy neighbour stretches the
+// Wall-clock times of single steps, and the processor time of all of them together: a busy neighbor stretches the
 // first and hardly the second.
 struct StepTimes {
   std::vector<double> ms;
@@ -19,4 +19,4 @@ struct StepTimes {
   double median() const { return eureka::median(ms); }
 };
 
-}  // namespace eureka::cli
+}  // namespace eureka

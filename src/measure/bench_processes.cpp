@@ -1,4 +1,4 @@
-#include "cli/bench_processes.h"
+#include "measure/bench_processes.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -11,8 +11,10 @@
 #include "base/embedded.h"
 #include "base/error.h"
 
-namespace eureka::cli {
+namespace eureka {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct Pipe {
   Pipe() {
@@ -136,4 +138,4 @@ double one_step_run_seconds() {
   return best;
 }
 
-}  // namespace eureka::cli
+}  // namespace eureka

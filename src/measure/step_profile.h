@@ -1,20 +1,23 @@
-// Where the time of a step goes: a clock interrupts the work a few thousand times per second and notes the function it
-// was in. Steps are measured as they are; nothing is built into them.
+// Where the time of a step goes: a clock interrupts the work a few thousand times per second and counts the part it was
+// in, by the marks of base/work_part.h. Work without marks is "rest".
 //
 //   StepProfile profile;
 //   profile.sample([&] { engine.train_step(batch, settings); });
 //   for (const auto& [part, share] : profile.shares()) ...
 //
-// Requires: one thread; a program with its symbols; Linux on x86-64 or ARM64.
+// Requires: work on one thread, the caller's; Linux; one profile at a time in the process.
 #pragma once
 
-#include <cstdint>
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace eureka::cli {
+#include "base/work_part.h"
+
+namespace eureka {
 
 class StepProfile {
  public:
@@ -24,14 +27,8 @@ class StepProfile {
   // Parts of a step in a fixed order, and their shares of all interruptions, which add up to 1.
   std::vector<std::pair<std::string, double>> shares() const;
 
-  // Where the work was: in a function of this program, or in one of another library (memcpy) called from `caller`.
-  struct Place {
-    std::uintptr_t function = 0;
-    std::uintptr_t caller = 0;
-  };
-
  private:
-  std::vector<Place> places_;
+  std::array<std::size_t, kWorkParts> interruptions_{};
 };
 
-}  // namespace eureka::cli
+}  // namespace eureka

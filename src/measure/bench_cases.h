@@ -6,8 +6,9 @@
 
 #include "engine/engine.h"
 #include "engine/transformer_layout.h"
+#include "train/catalog.h"
 
-namespace eureka::cli {
+namespace eureka {
 
 struct BenchCase {
   std::string name;
@@ -17,7 +18,8 @@ struct BenchCase {
   TransformerPlan plan() const;
 };
 
-std::vector<BenchCase> bench_cases();
+// The catalog resolves the configs of the presets.
+std::vector<BenchCase> bench_cases(const Catalog& catalog);
 
 // Multiplications and additions of the matrix products in one step, forward and backward, of the whole model: nothing
 // is taken off for what an engine leaves out because it is not needed.
@@ -25,4 +27,4 @@ double full_flops(const BenchCase& one);
 
 Batch bench_batch(const BenchCase& one);
 
-}  // namespace eureka::cli
+}  // namespace eureka

@@ -1,0 +1,194 @@
+#include "measure/measure_case.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "diagnostics/diagnostic_set.h"
+#include "engine/choose_engine.h"
+#include "kernels/gemm.h"
+#include "measure/bench_processes.h"
+#include "measure/step_profile.h"
+#include "measure/step_times.h"
+
+namespace eureka {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double process_cpu_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+// One engine at work on a case.
+class Worker {
+ public:
+  Worker(const EngineConfig& config, const Batch& batch)
+      : batch_(batch), engine_(make_engine(EngineChoice::automatic, config).engine) {
+    steps(2, warm_up_);
+  }
+  void steps(std::size_t count) { steps(count, times); }
+  // How many steps take about this long.
+  std::size_t steps_in(double ms) const { return static_cast<std::size_t>(std::clamp(ms / warm_up_.best(), 1.0, 1e4)); }
+  // Looks before steps that are not counted, as a run in training does.
+  void look(DiagnosticSet& diagnostics, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      diagnostics.look(*engine_, batch_, step_, kLookSamples);
+      look_ms.push_back(milliseconds_since(start));
+      steps(1, warm_up_);
+    }
+  }
+  std::string engine() const { return engine_->name(); }
+
+  StepTimes times;
+  std::vector<double> look_ms;
+
+ private:
+  void steps(std::size_t count, StepTimes& to) {
+    const double cpu_before = process_cpu_ms();
+    for (std::size_t i = 0; i < count; ++i, ++step_) {
+      const auto start = std::chrono::steady_clock::now();
+      engine_->train_step(batch_, {.step = step_, .lr = 1e-4});
+      to.ms.push_back(milliseconds_since(start));
+    }
+    to.cpu_ms += process_cpu_ms() - cpu_before;
+  }
+
+  const Batch& batch_;
+  std::unique_ptr<Engine> engine_;
+  std::int64_t step_ = 0;
+  StepTimes warm_up_;
+};
+
+// The same case done in another way, alternating with it.
+struct Beside {
+  std::string what;
+  Worker worker;
+};
+
+// The breakdown is of one thread: the others do the same.
+Json breakdown(BenchCase one, const Batch& batch, double seconds) {
+  one.config.threads = 1;
+  Worker worker(one.config, batch);
+  StepProfile profile;
+  profile.sample([&] { worker.steps(worker.steps_in(seconds * 1e3)); });
+  Json shares;
+  for (const auto& [part, share] : profile.shares()) shares[part] = share;
+  return shares;
+}
+
+double peak_mb_of_step(const BenchCase& one, const BenchSettings& settings) {
+  return std::stod(output_of_self(
+      {"bench", one.name, "--only-memory", "--threads", std::to_string(settings.threads), "--rule", settings.rule}));
+}
+
+// The time of training with a look at every kLookEvery-th step over that without.
+Json cost_of_looking(const std::string& diagnostic, const Worker& worker) {
+  StepTimes looks{.ms = worker.look_ms};
+  return {{"what", diagnostic},
+          {"samples", kLookSamples},
+          {"every", kLookEvery},
+          {"best_ms", looks.best()},
+          {"median_ms", looks.median()},
+          {"ratio_best", 1 + looks.best() / (kLookEvery * worker.times.best())},
+          {"ratio_median", 1 + looks.median() / (kLookEvery * worker.times.median())}};
+}
+
+}  // namespace
+
+void use_rule(EngineConfig& config, const std::string& rule) {
+  if (config.rule == rule) return;
+  config.rule = rule;
+  config.rule_options.clear();
+}
+
+Json measure_case(const BenchCase& one, const BenchSettings& settings) {
+  const Batch batch = bench_batch(one);
+  Worker ours(one.config, batch);
+  std::vector<Beside> others;
+  const auto add = [&](const std::string& what, const auto& change) {
+    EngineConfig config = one.config;
+    change(config);
+    others.push_back({what, Worker(config, batch)});
+  };
+  if (settings.threads > 1) add("1 thread", [](EngineConfig& config) { config.threads = 1; });
+  if (!settings.beside_rule.empty())
+    add(settings.beside_rule, [&](EngineConfig& config) { use_rule(config, settings.beside_rule); });
+  DiagnosticSet diagnostics;
+  if (!settings.diagnose.empty())
+    diagnostics.add(settings.diagnose, Registry<Diagnostic>::instance().make(settings.diagnose));
+  std::optional<PyTorch> pytorch;
+  StepTimes theirs;
+  if (settings.against_pytorch) {
+    StepTimes ignored;
+    pytorch.emplace(one, settings.pytorch_tokens);
+    pytorch->steps(2, ignored);
+  }
+  double peak = 0;
+  // Alternating, so that a busy neighbor slows all alike.
+  constexpr int kRounds = 8;
+  const std::size_t count = ours.steps_in(settings.seconds * 1e3 / kRounds);
+  for (int round = 0; round < kRounds; ++round) {
+    peak = std::max(peak, measured_peak_flops());
+    ours.steps(count);
+    if (!diagnostics.empty()) ours.look(diagnostics, std::clamp<std::size_t>(count / 10, 1, 20));
+    for (Beside& other : others) other.worker.steps(count);
+    if (pytorch) pytorch->steps(std::max<std::size_t>(1, count / 3), theirs);
+  }
+  const StepTimes& times = ours.times;
+  const double rate = full_flops(one) / times.best() * 1e3;
+  Json result{{"name", one.name},
+              {"engine", ours.engine()},
+              {"rule", one.config.rule},
+              {"batch", one.batch},
+              {"steps", times.ms.size()},
+              {"best_ms", times.best()},
+              {"median_ms", times.median()},
+              {"cpu_ms", times.cpu()},
+              {"samples_per_second", static_cast<double>(one.batch) / times.best() * 1e3},
+              {"gflops", rate * 1e-9},
+              {"peak_gflops", peak * 1e-9 * settings.threads},
+              {"share_of_peak", rate / (peak * settings.threads)}};
+  if (!diagnostics.empty()) result["diagnose"] = cost_of_looking(settings.diagnose, ours);
+  for (const Beside& other : others) {
+    const StepTimes& t = other.worker.times;
+    result["beside"].push_back({{"what", other.what},
+                                {"best_ms", t.best()},
+                                {"median_ms", t.median()},
+                                {"ratio_best", t.best() / times.best()},
+                                {"ratio_median", t.median() / times.median()}});
+  }
+  if (pytorch) {
+    result["pytorch_input"] = one.plan().patch > 0 && !settings.pytorch_tokens ? "images" : "tokens";
+    result["pytorch_best_ms"] = theirs.best();
+    result["pytorch_median_ms"] = theirs.median();
+    result["pytorch_cpu_ms"] = theirs.cpu();
+    result["ratio_best"] = theirs.best() / times.best();
+    result["ratio_median"] = theirs.median() / times.median();
+    result["ratio_cpu"] = theirs.cpu() / times.cpu();
+    result["pytorch_peak_mb"] = pytorch->peak_mb();
+  }
+  if (settings.memory || pytorch) result["peak_mb"] = peak_mb_of_step(one, settings);
+  if (settings.breakdown) result["breakdown"] = breakdown(one, batch, settings.seconds);
+  return result;
+}
+
+double added_peak_memory_mb(const BenchCase& one) {
+  const double before = peak_memory_mb();
+  const Batch batch = bench_batch(one);
+  Worker worker(one.config, batch);
+  worker.steps(1);
+  return peak_memory_mb() - before;
+}
+
+}  // namespace eureka

@@ -1,0 +1,39 @@
+// One case measured: its steps alone, beside other ways to do them, and against stock PyTorch.
+//
+//   const auto figures = measure_case(one, {.seconds = 2, .breakdown = true});
+//   figures.at("best_ms");  figures.at("breakdown").at("attention");
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "measure/bench_cases.h"
+
+namespace eureka {
+
+struct BenchSettings {
+  bool against_pytorch = false;
+  bool pytorch_tokens = false;  // PyTorch gets patches as tokens instead of images
+  bool breakdown = false;
+  bool memory = false;
+  double seconds = 2;
+  int threads = 1;
+  std::string rule = "softmax";
+  std::string beside_rule;
+  std::string diagnose;
+};
+
+// How often and at how many samples a diagnostic looks.
+inline constexpr int kLookEvery = 25;
+inline constexpr std::int64_t kLookSamples = 16;
+
+// Another rule comes with its own default options.
+void use_rule(EngineConfig& config, const std::string& rule);
+
+// The figures that were asked for, by name.
+nlohmann::ordered_json measure_case(const BenchCase& one, const BenchSettings& settings);
+
+// What a few steps of the case need beyond what the process held before. Only the first call in a process tells.
+double added_peak_memory_mb(const BenchCase& one);
+
+}  // namespace eureka

@@ -1,4 +1,4 @@
-// eureka condition race: optimisers to a fraction eps of the loss, and whether they stay there.
+// eureka condition race: optimizers to a fraction eps of the loss, and whether they stay there.
 #include "cli/condition.h"
 
 namespace eureka::cli {

@@ -20,27 +20,27 @@ namespace {
 
 constexpr std::int64_t kPictureSamples = 16, kTableSamples = 2;
 
-struct FrameColour {
+struct FrameColor {
   const char* name;
   Rgb rgb;
 };
 // Of the roles that matter, in their order.
-constexpr std::array<FrameColour, 4> kFrames = {
+constexpr std::array<FrameColor, 4> kFrames = {
     {{"orange", {240, 150, 60}}, {"blue", {90, 200, 235}}, {"green", {120, 200, 90}}, {"violet", {180, 120, 220}}}};
 
-// By role; nothing for one that does not matter, or that no colour is left for.
-std::vector<const FrameColour*> frame_colours(const std::vector<Role>& roles) {
-  std::vector<const FrameColour*> colours;
+// By role; nothing for one that does not matter, or that no color is left for.
+std::vector<const FrameColor*> frame_colors(const std::vector<Role>& roles) {
+  std::vector<const FrameColor*> colors;
   std::size_t used = 0;
-  for (const Role& role : roles) colours.push_back(role.matters && used < kFrames.size() ? &kFrames[used++] : nullptr);
-  return colours;
+  for (const Role& role : roles) colors.push_back(role.matters && used < kFrames.size() ? &kFrames[used++] : nullptr);
+  return colors;
 }
 
 std::string legend_of(const std::vector<Role>& roles) {
-  const auto colours = frame_colours(roles);
+  const auto colors = frame_colors(roles);
   std::string legend;
   for (std::size_t i = 0; i < roles.size(); ++i)
-    if (colours[i] != nullptr) legend += fmt::format("{} frame: {}, ", colours[i]->name, roles[i].name);
+    if (colors[i] != nullptr) legend += fmt::format("{} frame: {}, ", colors[i]->name, roles[i].name);
   return legend + "no frame: means nothing";
 }
 
@@ -61,12 +61,12 @@ RgbImage picture_of(const float* image, const ImageShape& shape, float low, floa
 // A frame around each of the four tiles, by its role.
 std::vector<SheetFrame> frames_of(const ImageShape& shape, const std::vector<Role>& roles, const std::uint8_t* tiles) {
   std::vector<SheetFrame> frames;
-  const auto colours = frame_colours(roles);
+  const auto colors = frame_colors(roles);
   const int side = static_cast<int>(shape.width / 2);
   for (const int row : {0, 1})
     for (const int column : {0, 1})
-      if (const FrameColour* colour = colours[tiles[2 * row + column]])
-        frames.push_back({column * side, row * side, side, side, colour->rgb});
+      if (const FrameColor* color = colors[tiles[2 * row + column]])
+        frames.push_back({column * side, row * side, side, side, color->rgb});
   return frames;
 }
 
@@ -98,9 +98,9 @@ RgbImage sheet_of_task(const Task& task, const ShowRequest& request) {
   const TaskShape shape = task.shape();
   const Batch batch = draw(task, request, request.samples.value_or(kPictureSamples));
   const auto [least, most] = std::minmax_element(batch.inputs.begin(), batch.inputs.end());
-  // Colour noise goes a little below black; means that were taken off go far below.
-  const bool centred = *least < -0.5F;
-  const float low = centred ? *least : 0, high = centred ? *most : 1;
+  // Color noise goes a little below black; means that were taken off go far below.
+  const bool centered = *least < -0.5F;
+  const float low = centered ? *least : 0, high = centered ? *most : 1;
   const std::vector<Latent> latents = task.latents();
   const std::vector<Role> roles = task.roles();
   std::vector<SheetCell> cells;

@@ -65,11 +65,11 @@ std::string LivePlot::status_line() const {
                      ys_.empty() ? "-" : fmt::format("{:.3f}", ys_.back()), rate, eta);
 }
 
-std::string LivePlot::picture(int width, bool colour) const {
+std::string LivePlot::picture(int width, bool color) const {
   PlotOptions options;
   options.title = title_ + " · validation " + metric_.name;
   options.width = std::clamp(width, 40, 100);
-  options.color = colour;
+  options.color = color;
   options.x_max = static_cast<double>(steps_);
   if (std::isfinite(metric_.low)) options.y_min = metric_.low;
   if (std::isfinite(metric_.high)) options.y_max = metric_.high;

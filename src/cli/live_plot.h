@@ -18,7 +18,7 @@ class LivePlot : public RunObserver {
   void on_row(const MetricsRow& row, const Findings& findings) override;
 
   // The picture as it stands.
-  std::string picture(int width, bool colour) const;
+  std::string picture(int width, bool color) const;
 
   // Clears the live picture, so that the final one can be printed in its place.
   void finish();

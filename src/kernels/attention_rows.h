@@ -14,19 +14,13 @@ namespace eureka {
 struct AttentionRow {
   float multiple = 1;              // of 1/sqrt(head width)
   float inverse_root_width = 1;    // 1 / sqrt(head width)
-  const float* logits = nullptr;   // unscaled; may be the weights' own memory in row_weights()
+  const float* logits = nullptr;   // unscaled; may be the weights' own memory while these are formed
   float* weights = nullptr;        // rows have room up to the next multiple of 16
   std::size_t keys = 0;            // in the row
   const float* visible = nullptr;  // 1 or 0 per key, with the same room; nullptr: all
 
   float scale() const { return multiple * inverse_root_width; }
 };
-
-void row_weights(const RowRule& rule, const AttentionRow& row);
-
-// Turns d loss / d weights into d loss / d logits, in place. Returns d loss / d ln(multiple), for a learned scale.
-// `logits` must still hold the logits where that is wanted or the rule's gradient needs them; else nullptr.
-float row_gradient(const RowRule& rule, const AttentionRow& row, float* gradient);
 
 // ln(count) of a whole number, the same bits on every machine; looked up where it is small.
 float log_of_count(float count);

@@ -17,7 +17,8 @@ namespace eureka::HWY_NAMESPACE {
 //   static HWY_INLINE void weights(const Options& options, const AttentionRow& row);
 //   static HWY_INLINE float gradient(const Options& options, const AttentionRow& row, float* g, bool learned);
 //
-// as row_weights() and row_gradient() say; the gradient by ln(multiple) is asked for only where `learned`. A struct
+// The gradient turns d loss / d weights into d loss / d logits, in place, and returns d loss / d ln(multiple), which is
+// asked for only where `learned`; `logits` holds them still where that or the rule's own gradient needs them. A struct
 // Block with weights<kRows>(options, block) and gradient<kRows>(options, block, g) does kRows rows side by side.
 template <class Options>
 struct RowKernel;

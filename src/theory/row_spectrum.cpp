@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "base/error.h"
 
@@ -27,49 +26,41 @@ double crossing(double end, const Function& f) {
 
 }  // namespace
 
-RowSpectrum::RowSpectrum(Vector log_weights)
-    : log_weights_(std::move(log_weights)), order_(static_cast<std::size_t>(log_weights_.size())) {
-  EUREKA_CHECK(log_weights_.size() > 0, "a row without tokens has no spectrum");
-  std::iota(order_.begin(), order_.end(), 0);
-  std::stable_sort(order_.begin(), order_.end(), [&](Index i, Index j) { return log_weights_[i] < log_weights_[j]; });
+RowSpectrum::RowSpectrum(const Vector& log_weights) {
+  EUREKA_CHECK(log_weights.size() > 0, "a row without tokens has no spectrum");
+  std::vector<double> ascending(log_weights.begin(), log_weights.end());
+  std::sort(ascending.begin(), ascending.end());
 
-  roots_.push_back({-kInfinity, -1, 0, 0});
-  std::vector<Index> distinct;
-  std::vector<double> count;
-  for (const Index token : order_) {
-    if (log_weights_[token] == -kInfinity) {
-      roots_.push_back({-kInfinity, token, 0, 0});
-    } else if (!distinct.empty() && log_weights_[token] == log_weights_[distinct.back()]) {
-      roots_.push_back({log_weights_[token], distinct.back(), 0, static_cast<Index>(count.back())});
-      count.back() += 1;
+  log_eigenvalues_.push_back(-kInfinity);
+  std::vector<double> distinct, count;
+  for (const double log_weight : ascending) {
+    if (log_weight == -kInfinity || (!distinct.empty() && log_weight == distinct.back())) {
+      log_eigenvalues_.push_back(log_weight);
+      if (!count.empty()) count.back() += 1;
     } else {
-      distinct.push_back(token);
+      distinct.push_back(log_weight);
       count.push_back(1);
     }
   }
-  for (std::size_t gap = 0; gap + 1 < distinct.size(); ++gap) roots_.push_back(root_between(distinct, count, gap));
-  std::stable_sort(roots_.begin(), roots_.end(),
-                   [](const Root& a, const Root& b) { return a.log_value < b.log_value; });
+  for (std::size_t gap = 0; gap + 1 < distinct.size(); ++gap)
+    log_eigenvalues_.push_back(root_between(distinct, count, gap));
+  std::sort(log_eigenvalues_.begin(), log_eigenvalues_.end());
 }
 
 // sum_i a_i / (a_i - lambda) = 0 with lambda = a[pole] e^x is sum_i -1 / expm1(x - ln(a_i / a[pole])) = 0: differences
 // of logarithms only, so it neither cancels near the pole nor underflows.
-RowSpectrum::Root RowSpectrum::root_between(const std::vector<Index>& distinct, const std::vector<double>& count,
-                                            std::size_t gap) const {
-  const Index below = distinct[gap], above = distinct[gap + 1];
-  const double width = log_weights_[above] - log_weights_[below];
-  const auto secular = [&](Index pole, double x) {
+double RowSpectrum::root_between(const std::vector<double>& distinct, const std::vector<double>& count,
+                                 std::size_t gap) {
+  const double below = distinct[gap], above = distinct[gap + 1], width = above - below;
+  const auto secular = [&](double log_pole, double x) {
     double sum = 0;
-    for (std::size_t i = 0; i < distinct.size(); ++i)
-      sum -= count[i] / std::expm1(x - (log_weights_[distinct[i]] - log_weights_[pole]));
+    for (std::size_t i = 0; i < distinct.size(); ++i) sum -= count[i] / std::expm1(x - (distinct[i] - log_pole));
     return sum;
   };
-  const bool nearer_below = secular(below, 0.5 * width) > 0;
-  const Index pole = nearer_below ? below : above;
+  if (secular(below, 0.5 * width) > 0)
+    return below + crossing(0.5 * width, [&](double x) { return secular(below, x); });
   // Seen from the upper pole the function of the distance decreases.
-  const double offset = nearer_below ? crossing(0.5 * width, [&](double x) { return secular(below, x); })
-                                     : -crossing(0.5 * width, [&](double x) { return -secular(above, -x); });
-  return {log_weights_[pole] + offset, pole, offset, 0};
+  return above - crossing(0.5 * width, [&](double x) { return -secular(above, -x); });
 }
 
 double RowSpectrum::eigenvalue(Index k) const { return std::exp(log_eigenvalue(k)); }
@@ -78,28 +69,6 @@ Vector RowSpectrum::eigenvalues() const {
   Vector values(size());
   for (Index k = 0; k < size(); ++k) values[k] = eigenvalue(k);
   return values;
-}
-
-Vector RowSpectrum::eigenvector(Index k) const {
-  const Root& root = roots_[static_cast<std::size_t>(k)];
-  Vector u = Vector::Zero(size());
-  if (root.pole < 0) return Vector::Constant(size(), 1 / std::sqrt(static_cast<double>(size())));
-  if (root.log_value == -kInfinity) {
-    u[root.pole] = 1;
-    return u;
-  }
-  if (root.repeat > 0) {
-    // Any vector over the equal tokens that sums to zero: r of them against the next.
-    Index seen = 0;
-    for (const Index token : order_) {
-      if (log_weights_[token] != log_weights_[root.pole]) continue;
-      if (seen <= root.repeat) u[token] = seen < root.repeat ? 1 : -static_cast<double>(root.repeat);
-      ++seen;
-    }
-    return u.normalized();
-  }
-  for (Index i = 0; i < size(); ++i) u[i] = -1 / std::expm1(root.offset - (log_weights_[i] - log_weights_[root.pole]));
-  return u.normalized();
 }
 
 double RowSpectrum::log_kappa() const {

@@ -19,34 +19,23 @@ namespace eureka::theory {
 class RowSpectrum {
  public:
   // Requires: exp(log_weights) sums to one.
-  explicit RowSpectrum(Vector log_weights);
+  explicit RowSpectrum(const Vector& log_weights);
 
-  Index size() const { return static_cast<Index>(roots_.size()); }
+  Index size() const { return static_cast<Index>(log_eigenvalues_.size()); }
 
   // Ascending; the first is the structural zero of J 1 = 0, logarithm -infinity.
-  double log_eigenvalue(Index k) const { return roots_[static_cast<std::size_t>(k)].log_value; }
+  double log_eigenvalue(Index k) const { return log_eigenvalues_[static_cast<std::size_t>(k)]; }
   double eigenvalue(Index k) const;
   Vector eigenvalues() const;
-
-  // Of unit length. The eigenvectors of an eigenvalue 0 are 1/sqrt(T) and the tokens of weight 0.
-  Vector eigenvector(Index k) const;
 
   // ln(lambda_T / lambda_2); NaN for T = 1, infinite when a weight is 0 (and T > 2).
   double log_kappa() const;
 
  private:
-  // lambda = a[pole] * exp(offset); the offset keeps the distance to the pole that ln lambda alone would lose.
-  struct Root {
-    double log_value;
-    Index pole;
-    double offset;
-    Index repeat;  // r >= 1: the r-th eigenvalue equal to a repeated weight
-  };
-  Root root_between(const std::vector<Index>& distinct, const std::vector<double>& count, std::size_t gap) const;
+  // The eigenvalue between two distinct weights, of which the lower stands at `gap`, as a logarithm.
+  static double root_between(const std::vector<double>& distinct, const std::vector<double>& count, std::size_t gap);
 
-  Vector log_weights_;
-  std::vector<Index> order_;  // tokens by ascending weight
-  std::vector<Root> roots_;
+  std::vector<double> log_eigenvalues_;  // ascending
 };
 
 struct Bounds {

@@ -53,12 +53,6 @@ Matrix apply_jacobian(const Vector& a, const Matrix& x) {
   return (x.rowwise() - mean).array().colwise() * a.array();
 }
 
-Matrix apply_pseudo_inverse(const Vector& a, const Matrix& x, double floor) {
-  Matrix y = x.rowwise() - x.colwise().mean();
-  y.array().colwise() /= a.cwiseMax(floor).array();
-  return y.rowwise() - y.colwise().mean();
-}
-
 Matrix apply_second_derivative(const Vector& a, const Vector& c, const Matrix& x) {
   const Vector b = a.array() * (c.array() - a.dot(c));
   Matrix y = x.array().colwise() * b.array();

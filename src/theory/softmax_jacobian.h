@@ -3,7 +3,6 @@
 //
 //   const Vector a = softmax(logits, temperature);
 //   apply_jacobian(a, x)                     J x = a o (x - a.x); d softmax(z/tau)/dz is J/tau
-//   apply_pseudo_inverse(a, x)               J^+ x = P diag(1/a) P x, P = I - 11^T/T
 //   apply_second_derivative(a, c, x)         S(c) x, S(c) the Hessian of z -> c . softmax(z)
 //
 // Requires: a is on the simplex (check_coefficients() says so to a user). Matrices stand for several columns at once.
@@ -26,9 +25,6 @@ void check_coefficients(const Vector& coefficients);
 void check_logits(const Vector& logits, double temperature);
 
 Matrix apply_jacobian(const Vector& a, const Matrix& x);
-
-// Weights below `floor` count as `floor`, which bounds the step of a preconditioner; 0 gives the true J^+.
-Matrix apply_pseudo_inverse(const Vector& a, const Matrix& x, double floor = 0);
 
 Matrix apply_second_derivative(const Vector& a, const Vector& c, const Matrix& x);
 

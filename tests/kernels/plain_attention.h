@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/attention_rows.h"
 #include "kernels/buffer.h"
+#include "kernels/single_rows.h"
 #include "support/rule_variants.h"
 
 namespace eureka {

@@ -1,11 +1,11 @@
 // LayerNorm, attention rows, head norms, column sums, cross-entropy, updates: against plain loops, and gradients
 // against finite differences of the plain loops in double.
-#include "kernels/attention_rows.h"
 #include "kernels/elementwise.h"
 #include "kernels/head_norm.h"
 #include "kernels/layer_norm.h"
 #include "kernels/plain_attention.h"
 #include "kernels/reference.h"
+#include "kernels/single_rows.h"
 #include "kernels/updates.h"
 
 namespace eureka {

@@ -76,11 +76,6 @@ TEST(SoftmaxJacobian, OneTokenHasNothingToTell) {
   EXPECT_EQ(apply_pseudo_inverse(a, identity(1))(0, 0), 0);
 }
 
-TEST(SoftmaxJacobian, AFloorBoundsTheInverse) {
-  const Vector a = softmax(vector_of({0, -30, -31}));
-  EXPECT_LT(apply_pseudo_inverse(a, identity(3), 1e-6).cwiseAbs().maxCoeff(), 1e6);
-}
-
 TEST(SoftmaxJacobian, TellsWhatIsWrongWithARow) {
   const auto message = [](const Vector& a) {
     try {

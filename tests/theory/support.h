@@ -29,6 +29,13 @@ inline Matrix matrix_of(Index rows, std::initializer_list<double> values) {
   return Eigen::Map<const Matrix>(values.begin(), rows, static_cast<Index>(values.size()) / rows);
 }
 
+// J^+ x = P diag(1/a) P x with P = I - 11^T/T, J the softmax Jacobian of the row a.
+inline Matrix apply_pseudo_inverse(const Vector& a, const Matrix& x) {
+  Matrix y = x.rowwise() - x.colwise().mean();
+  y.array().colwise() /= a.array();
+  return y.rowwise() - y.colwise().mean();
+}
+
 // The Hessian of a problem by central differences of its gradient.
 inline Matrix difference_hessian(const Problem& problem, const Vector& at, double h = 1e-5) {
   Matrix hessian(at.size(), at.size());

@@ -52,8 +52,7 @@ asan: deps
 	cmake --build --preset asan -j $(JOBS)
 	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -j $(JOBS) -LE slow
 
-# After an ordinary build, because the declarations of the models come from torch.
-neon: build
+neon: deps
 	@scripts/install-packages $(NEON_PACKAGES)
 	@scripts/aarch64-sysroot build-neon/sysroot
 	cmake --preset neon

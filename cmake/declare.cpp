@@ -1,4 +1,4 @@
-// Build-time tool: writes the declarations of the plug-ins in the torch library as JSON.
+// Build-time tool: writes the declarations of the plug-ins that only the torch library has as JSON.
 #include <cstdio>
 #include <fstream>
 

@@ -15,8 +15,8 @@ namespace presets {
 std::span<const EmbeddedFile> files();
 }
 
-// The declarations of the plug-ins that live in the torch library, written by that library at build time, so that
-// `list` and the checking of a config need not load torch.
+// The declarations of the plug-ins that only the torch library has, written by that library at build time, so that
+// `list` and the checking of a config need not load torch; their names alone in a build without it.
 namespace declarations {
 std::span<const EmbeddedFile> files();
 }

@@ -31,6 +31,7 @@ constexpr const char* kInstallOpenBlas =
 
 // The library that libtorch got, asked by the name that Debian's links.
 Finding check_blas(bool torch_is_loaded) {
+  if (!has_torch_library()) return {Level::good, "BLAS", "none needed: the fused engine brings its own", ""};
   if (!torch_is_loaded) return {Level::note, "BLAS", "not known: libtorch was not loaded", ""};
   void* blas = ::dlopen("libblas.so.3", RTLD_NOW | RTLD_NOLOAD);
   if (blas == nullptr) return {Level::good, "BLAS", "this libtorch uses no system libblas.so.3, it brings its own", ""};
@@ -50,6 +51,9 @@ Finding check_blas(bool torch_is_loaded) {
 }
 
 Finding check_torch(TorchFacts& facts) {
+  if (!has_torch_library())
+    return {Level::note, "libtorch",
+            "not built in: no reference engine, no GPU, only models and rules with a fused form", kHowToBuildWithTorch};
   try {
     facts = load_torch_facts();
     return {Level::good, "libtorch",

@@ -17,7 +17,8 @@ struct ChosenEngine {
 };
 
 // automatic: fused where the whole config is covered, else reference, which loads libtorch.
-// Throws Error(config) when the fused engine is asked for what it does not cover.
+// Throws Error(config) when the fused engine is asked for what it does not cover, and when only the reference engine
+// would do in a program without it.
 ChosenEngine make_engine(EngineChoice choice, const EngineConfig& config);
 
 }  // namespace eureka

@@ -163,8 +163,12 @@ struct TorchFacts {
   std::vector<std::string> devices;  // cpu, cuda:0 (its maker's name), ...
 };
 
+// Whether this program was built with a torch library, or EUREKA_TORCH_LIBRARY names one.
+bool has_torch_library();
+inline constexpr const char* kHowToBuildWithTorch = "'make build' builds with libtorch (cmake -DEUREKA_TORCH=ON)";
+
 // Loads the torch library that was built with this program (EUREKA_TORCH_LIBRARY overrides where it lies).
-// Throws Error(failed) when it cannot be loaded, or has another kEngineInterface.
+// Throws Error(failed) when it cannot be loaded, or has another kEngineInterface. Requires: has_torch_library().
 std::unique_ptr<Engine> load_reference_engine(const EngineConfig& config);
 TorchFacts load_torch_facts();
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/exact_math.h"
 #include "base/work_part.h"
+#include "engine/fused_models.h"
 #include "kernels/updates.h"
 
 namespace eureka {
@@ -65,7 +66,7 @@ void check_answers(const Batch& batch, const TaskShape& shape, std::size_t answe
 }  // namespace
 
 std::optional<std::string> why_not_fused(const EngineConfig& config) {
-  if (!transformer_kind(config.model)) return fmt::format("model '{}' has no fused form", config.model);
+  if (find_fused_model(config.model) == nullptr) return fmt::format("model '{}' has no fused form", config.model);
   if (find_fused_rule(config.rule) == nullptr) return fmt::format("attention rule '{}' has no fused form", config.rule);
   if (config.device != "cpu") return fmt::format("device '{}' is not the CPU", config.device);
   if (config.double_precision || config.precision != Precision::float32) return "it computes in float32 only";

@@ -11,8 +11,10 @@
 namespace eureka {
 namespace {
 
+const char* chosen_library() { return std::getenv("EUREKA_TORCH_LIBRARY"); }
+
 fs::path library_path() {
-  if (const char* chosen = std::getenv("EUREKA_TORCH_LIBRARY")) return chosen;
+  if (const char* chosen = chosen_library()) return chosen;
   std::error_code failure;
   const fs::path program = fs::read_symlink("/proc/self/exe", failure);
   const fs::path beside = program.parent_path() / "libeureka_torch.so";
@@ -58,6 +60,8 @@ Function* entry_point(const char* name, Precision precision = Precision::float32
 }
 
 }  // namespace
+
+bool has_torch_library() { return EUREKA_BUILT_WITH_TORCH || chosen_library() != nullptr; }
 
 std::unique_ptr<Engine> load_reference_engine(const EngineConfig& config) {
   return std::unique_ptr<Engine>(

@@ -65,14 +65,10 @@ Json to_json(const PluginInfo& info) {
   return json;
 }
 
-std::vector<PluginInfo> plugins_from_json(const Json& list) {
-  std::vector<PluginInfo> plugins;
-  for (const Json& json : list) {
-    PluginInfo plugin{json.at("kind"), json.at("name"), json.at("description"), {}};
-    for (const Json& option : json.at("options")) plugin.options.push_back(option_from_json(option));
-    plugins.push_back(std::move(plugin));
-  }
-  return plugins;
+PluginInfo plugin_from_json(const Json& json) {
+  PluginInfo plugin{json.at("kind"), json.at("name"), json.at("description"), {}};
+  for (const Json& option : json.at("options")) plugin.options.push_back(option_from_json(option));
+  return plugin;
 }
 
 }  // namespace eureka

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "base/registry.h"
 
@@ -14,6 +13,6 @@ nlohmann::ordered_json to_json(const OptionInfo& info);
 nlohmann::ordered_json to_json(const PluginInfo& info);
 
 // The reverse of to_json(PluginInfo); only ever reads what we wrote ourselves.
-std::vector<PluginInfo> plugins_from_json(const nlohmann::ordered_json& list);
+PluginInfo plugin_from_json(const nlohmann::ordered_json& json);
 
 }  // namespace eureka

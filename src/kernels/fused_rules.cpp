@@ -27,10 +27,14 @@ FusedRule make(const OptionValues& values) {
   return rule;
 }
 
+template <class Options>
+FusedRuleInfo info(std::string_view name) {
+  return {name, Options::kDescription, describe<Options>(), make<Options>};
+}
+
 template <std::size_t... kIndices>
 std::vector<FusedRuleInfo> all_rules(std::index_sequence<kIndices...>) {
-  return {{kRowRuleNames[kIndices], describe<std::variant_alternative_t<kIndices, RowRule>>(),
-           make<std::variant_alternative_t<kIndices, RowRule>>}...};
+  return {info<std::variant_alternative_t<kIndices, RowRule>>(kRowRuleNames[kIndices])...};
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The attention rules that have a kernel, known without torch: every file in rules/, by its name.
 //
-//   for (const FusedRuleInfo& rule : fused_rules()) ...              rule.name, rule.options
+//   for (const FusedRuleInfo& rule : fused_rules()) ...              rule.name, rule.description, rule.options
 //   const FusedRule rule = make_fused_rule("norm_softmax", values);
 #pragma once
 
@@ -26,6 +26,7 @@ struct FusedRule {
 
 struct FusedRuleInfo {
   std::string_view name;
+  std::string_view description;
   OptionList options;
   FusedRule (*make)(const OptionValues& values);
 };

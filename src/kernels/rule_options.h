@@ -2,6 +2,7 @@
 // in rules/. A rule hides the members in which it differs.
 //
 //   struct MyRuleOptions : RuleOptions {
+//     static constexpr const char* kDescription = "one line for eureka list";
 //     double power = 2;
 //     template <class V> void visit(V& v) { v("power", power, Range{1, 10}, "one line of help"); }
 //   };

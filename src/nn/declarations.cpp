@@ -1,6 +1,8 @@
 #include "nn/declarations.h"
 
+#include "engine/fused_models.h"
 #include "io/option_json.h"
+#include "kernels/fused_rules.h"
 #include "nn/attention_rule.h"
 #include "nn/model.h"
 
@@ -8,8 +10,10 @@ namespace eureka {
 
 std::string torch_declarations() {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const PluginInfo& info : Registry<Model>::instance().infos()) list.push_back(to_json(info));
-  for (const PluginInfo& info : Registry<AttentionRule>::instance().infos()) list.push_back(to_json(info));
+  for (const PluginInfo& info : Registry<Model>::instance().infos())
+    if (find_fused_model(info.name) == nullptr) list.push_back(to_json(info));
+  for (const PluginInfo& info : Registry<AttentionRule>::instance().infos())
+    if (find_fused_rule(info.name) == nullptr) list.push_back(to_json(info));
   return list.dump(1);
 }
 

@@ -1,4 +1,4 @@
-// What the torch library offers, as JSON text: models and attention rules with their options.
+// What only the torch library has, as JSON text: models and attention rules without a fused form, with their options.
 #pragma once
 
 #include <string>

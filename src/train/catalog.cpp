@@ -2,16 +2,31 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "diagnostics/diagnostic.h"
+#include "engine/engine.h"
+#include "engine/fused_models.h"
 #include "io/option_json.h"
 #include "tasks/task.h"
 
 namespace eureka {
+namespace {
 
-Catalog::Catalog(std::string_view torch_declarations)
-    : plugins_(plugins_from_json(nlohmann::ordered_json::parse(torch_declarations))) {
+std::string title(const std::string& kind) { return kind == "attention" ? "attention rule" : kind; }
+
+}  // namespace
+
+Catalog::Catalog(std::string_view torch_declarations) : plugins_(fused_declarations()) {
+  for (const auto& json : nlohmann::ordered_json::parse(torch_declarations)) {
+    if (json.contains("options"))
+      plugins_.push_back(plugin_from_json(json));
+    else
+      not_built_.push_back({json.at("kind"), json.at("name")});
+  }
   for (PluginInfo& task : Registry<Task>::instance().infos()) plugins_.push_back(std::move(task));
   for (PluginInfo& diagnostic : Registry<Diagnostic>::instance().infos()) plugins_.push_back(std::move(diagnostic));
+  std::ranges::sort(plugins_, {}, &PluginInfo::name);
 }
 
 const PluginInfo& Catalog::find(const std::string& kind, const std::string& name, const std::string& where) const {
@@ -21,8 +36,12 @@ const PluginInfo& Catalog::find(const std::string& kind, const std::string& name
     if (plugin.name == name) return plugin;
     names.push_back(plugin.name);
   }
-  const char* title = kind == "attention" ? "attention rule" : kind.c_str();
-  throw Error(ErrorKind::config, fmt::format("unknown {} '{}'", title, name), where, did_you_mean(name, names));
+  for (const Name& missing : not_built_)
+    if (missing.kind == kind && missing.name == name)
+      throw Error(ErrorKind::config,
+                  fmt::format("{} '{}' needs libtorch, and this program was built without it", title(kind), name),
+                  where, kHowToBuildWithTorch);
+  throw Error(ErrorKind::config, fmt::format("unknown {} '{}'", title(kind), name), where, did_you_mean(name, names));
 }
 
 std::vector<PluginInfo> Catalog::of_kind(const std::string& kind) const {

@@ -47,6 +47,7 @@ TEST(Diagnose, EveryListedNumberIsInTheRowsAndInTensorBoard) {
 
 // Nothing to see is nothing to say, in rows and summary.
 TEST(Diagnose, AModelWithoutAttentionHasNoNumbersOfIt) {
+  EUREKA_NEEDS_TORCH();
   const TemporaryDirectory directory;
   const fs::path run = directory.path() / "run";
   const CommandResult result = train(run, {"diagnose.names=attention", "model.name=mlp"});
@@ -56,6 +57,7 @@ TEST(Diagnose, AModelWithoutAttentionHasNoNumbersOfIt) {
 }
 
 TEST(Diagnose, BothEnginesSayTheSame) {
+  EUREKA_NEEDS_TORCH();
   const TemporaryDirectory directory;
   Json rows[2];
   for (int i = 0; i < 2; ++i) {

@@ -54,6 +54,11 @@ TEST(Instructions, DoctorAndMetaSayWhichAreUsed) {
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(json::parse(read_file(fs::path(run) / "meta.json")).at("instructions"), set);
   }
+}
+
+TEST(Instructions, MetaSaysWhichLibtorchUses) {
+  EUREKA_NEEDS_TORCH();
+  const TemporaryDirectory directory;
   const std::string run = (directory.path() / "reference").string();
   eureka_command(
       {"train", "two-step", "--quiet", "--set", "train.steps=2", "--set", "run.engine=reference", "--out", run});

@@ -62,6 +62,7 @@ TEST(Train, TheCopyPresetSolvesItsTask) {
 }
 
 TEST(Train, TheMlpHasNoMoment) {
+  EUREKA_NEEDS_TORCH();
   const TemporaryDirectory directory;
   const fs::path run = directory.path() / "run";
   ASSERT_EQ(eureka_command(train(run, {"model.name=mlp", "train.steps=800"})).exit_code, 0);
@@ -138,6 +139,7 @@ TEST(Train, TheFusedEngineNeverLoadsTorch) {
 }
 
 TEST(Train, ARunChangesItsEngineAtACheckpoint) {
+  EUREKA_NEEDS_TORCH();
   const TemporaryDirectory directory;
   const std::string run = (directory.path() / "run").string();
   ASSERT_EQ(eureka_command(train(run, {"train.steps=60", "run.checkpoint_every=20", "run.engine=fused"})).exit_code, 0);
@@ -148,6 +150,7 @@ TEST(Train, ARunChangesItsEngineAtACheckpoint) {
 }
 
 TEST(Train, BothEnginesTellTheSameStory) {
+  EUREKA_NEEDS_TORCH();
   const TemporaryDirectory directory;
   const fs::path fused = directory.path() / "fused", reference = directory.path() / "reference";
   ASSERT_EQ(eureka_command(train(fused, {"train.steps=60", "run.engine=fused"})).exit_code, 0);
@@ -165,7 +168,7 @@ TEST(List, StartsFastAndNamesEverything) {
   const auto elapsed = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_LT(elapsed, std::chrono::milliseconds(300)) << "torch must not be loaded to list what there is";
-  for (const char* name : {"two-step", "transformer", "mlp", "norm_softmax", "entmax15", "two-step-hard"})
+  for (const char* name : {"two-step", "transformer", "norm_softmax", "entmax15", "two-step-hard"})
     EXPECT_NE(result.out.find(name), std::string::npos) << name;
 }
 
@@ -194,9 +197,32 @@ void expect_runs(const std::string& kind) {
 }
 
 TEST(Presets, AllTrain) { expect_runs("train"); }
-TEST(Presets, AllStudiesRun) { expect_runs("study"); }
+TEST(Presets, AllStudiesRun) {
+  EUREKA_NEEDS_TORCH();
+  expect_runs("study");
+}
+
+TEST(Doctor, SaysThatTorchIsNotBuiltIn) {
+  if (EUREKA_BUILT_WITH_TORCH) GTEST_SKIP() << "it is";
+  const CommandResult result = eureka_command({"doctor"});
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_NE(result.out.find("libtorch     not built in"), std::string::npos) << result.out;
+}
+
+TEST(Train, WhatNeedsTorchIsRefusedInABuildWithoutIt) {
+  if (EUREKA_BUILT_WITH_TORCH) GTEST_SKIP() << "this build has it";
+  const TemporaryDirectory directory;
+  for (const char* setting : {"run.engine=reference", "run.device=cuda", "run.precision=bfloat16"}) {
+    const CommandResult result = eureka_command(train(directory.path() / "run", {setting}));
+    EXPECT_EQ(result.exit_code, 2) << setting;
+    EXPECT_NE(result.err.find("this program was built without libtorch"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("make build"), std::string::npos) << result.err;
+    EXPECT_FALSE(fs::exists(directory.path() / "run" / "metrics.jsonl"));
+  }
+}
 
 TEST(Doctor, SpeaksJson) {
+  EUREKA_NEEDS_TORCH();
   const CommandResult result = eureka_command({"doctor", "--json"});
   const Json report = Json::parse(result.out);
   EXPECT_EQ(report.at("findings").size(), 5U);

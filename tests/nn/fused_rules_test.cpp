@@ -1,12 +1,15 @@
-// A rule with a kernel says the same of itself on the torch side: name, options, defaults, parameters.
+// A rule with a kernel and a model with a fused form say the same of themselves on the torch side: name, description,
+// options, defaults, parameters.
 #include "kernels/fused_rules.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "engine/fused_models.h"
 #include "engine/rule_parameters.h"
 #include "nn/attention_rule.h"
+#include "nn/model.h"
 #include "support/rule_variants.h"
 
 namespace eureka {
@@ -14,21 +17,36 @@ namespace {
 
 const Registry<AttentionRule>& torch_rules() { return Registry<AttentionRule>::instance(); }
 
-TEST(FusedRules, HaveTheOptionsOfTheTorchSide) {
+void expect_same(const OptionList& own, const OptionList& expected) {
+  ASSERT_EQ(own.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(own[i].name, expected[i].name);
+    EXPECT_EQ(own[i].type, expected[i].type);
+    EXPECT_EQ(own[i].default_value, expected[i].default_value);
+    EXPECT_EQ(own[i].range, expected[i].range);
+    EXPECT_EQ(own[i].choices, expected[i].choices);
+    EXPECT_EQ(own[i].help, expected[i].help);
+  }
+}
+
+TEST(FusedRules, AreDeclaredAsOnTheTorchSide) {
   const std::vector<std::string> names = torch_rules().names();
   for (const FusedRuleInfo& rule : fused_rules()) {
     SCOPED_TRACE(rule.name);
     ASSERT_TRUE(std::ranges::count(names, rule.name)) << "no rule of that name in src/nn/attention";
-    const OptionList& expected = torch_rules().info(std::string(rule.name)).options;
-    ASSERT_EQ(rule.options.size(), expected.size());
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      EXPECT_EQ(rule.options[i].name, expected[i].name);
-      EXPECT_EQ(rule.options[i].type, expected[i].type);
-      EXPECT_EQ(rule.options[i].default_value, expected[i].default_value);
-      EXPECT_EQ(rule.options[i].range, expected[i].range);
-      EXPECT_EQ(rule.options[i].choices, expected[i].choices);
-      EXPECT_EQ(rule.options[i].help, expected[i].help);
-    }
+    EXPECT_EQ(rule.description, torch_rules().info(std::string(rule.name)).description);
+    expect_same(rule.options, torch_rules().info(std::string(rule.name)).options);
+  }
+}
+
+TEST(FusedModels, AreDeclaredAsOnTheTorchSide) {
+  const Registry<Model>& torch_models = Registry<Model>::instance();
+  const std::vector<std::string> names = torch_models.names();
+  for (const PluginInfo& model : fused_models()) {
+    SCOPED_TRACE(model.name);
+    ASSERT_TRUE(std::ranges::count(names, model.name)) << "no model of that name in src/nn/models";
+    EXPECT_EQ(model.description, torch_models.info(model.name).description);
+    expect_same(model.options, torch_models.info(model.name).options);
   }
 }
 

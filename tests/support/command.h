@@ -15,6 +15,10 @@
 #include "base/files.h"
 #include "support/temporary_directory.h"
 
+// For a test of what the reference engine does.
+#define EUREKA_NEEDS_TORCH() \
+  if (!EUREKA_BUILT_WITH_TORCH) GTEST_SKIP() << "this build has no torch library"
+
 namespace eureka {
 
 struct CommandResult {

@@ -8,15 +8,13 @@
 namespace eureka {
 namespace {
 
-// A stand-in for what the torch library declares.
+// A stand-in for what only the torch library has; of the last one, a program without that library knows the name alone.
 const char* const kDeclarations = R"([
- {"kind": "model", "name": "transformer", "description": "", "options": [
-   {"name": "width", "type": "integer", "default": 32, "min": 1, "help": "size"}]},
- {"kind": "model", "name": "mlp", "description": "", "options": [
-   {"name": "hidden", "type": "integer", "default": 256, "min": 1, "help": "units"}]},
- {"kind": "attention", "name": "softmax", "description": "", "options": []},
- {"kind": "attention", "name": "norm_softmax", "description": "", "options": [
-   {"name": "deviation", "type": "text", "default": "std", "choices": ["std", "variance"], "help": "spread"}]}
+ {"kind": "model", "name": "perceptron", "description": "", "options": [
+   {"name": "units", "type": "integer", "default": 256, "min": 1, "help": "of a layer"}]},
+ {"kind": "attention", "name": "not_built", "description": "", "options": []},
+ {"kind": "model", "name": "transformer"},
+ {"kind": "model", "name": "not_built"}
 ])";
 
 const Catalog& catalog() {
@@ -63,16 +61,25 @@ TEST(Config, NamesWhatIsWrongAndWhere) {
       << "softmax has no deviation";
 }
 
+TEST(Config, WhatNeedsTheTorchLibraryIsNamedInAProgramWithoutIt) {
+  EXPECT_EQ(refusal(kTask + "[model]\nname = \"not_built\"\n"),
+            "t.toml:4:1: model 'not_built' needs libtorch, and this program was built without it\n"
+            "  'make build' builds with libtorch (cmake -DEUREKA_TORCH=ON)");
+  EXPECT_EQ(refusal(kTask + "[attention]\nrule = \"not_built\"\n"), "accepted");
+  EXPECT_EQ(refusal(kTask + "[model]\nname = \"transformer\"\n"), "accepted") << "it has a fused form";
+}
+
 TEST(Config, AnotherPluginDropsTheOptionsOfTheOneItReplaces) {
   const ConfigEntries base =
       read_toml(kTask + "[model]\nname = \"transformer\"\nwidth = 64\n[attention.scale]\nmultiple = 4\n", "base");
   const auto with = [&](const std::string& text) {
     return resolve_config(merge_entries(base, read_toml(text, "arm")), catalog());
   };
-  EXPECT_EQ(std::get<std::int64_t>(with("model.name = \"mlp\"\nmodel.hidden = 8\n").model.options.at("hidden")), 8);
+  EXPECT_EQ(std::get<std::int64_t>(with("model.name = \"perceptron\"\nmodel.units = 8\n").model.options.at("units")),
+            8);
   EXPECT_EQ(std::get<std::int64_t>(with("model.name = \"transformer\"\n").model.options.at("width")), 64);
   EXPECT_EQ(with("attention.rule = \"norm_softmax\"\n").scale.multiple, 4);
-  EXPECT_THROW(with("model.hidden = 8\n"), Error);
+  EXPECT_THROW(with("model.units = 8\n"), Error);
 }
 
 TEST(LearningRate, WarmsUpThenFallsAsACosine) {

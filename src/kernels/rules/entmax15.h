@@ -6,7 +6,9 @@
 
 namespace eureka {
 
-struct Entmax15Options : RuleOptions {};
+struct Entmax15Options : RuleOptions {
+  static constexpr const char* kDescription = "1.5-entmax: between softmax and a sparse projection";
+};
 
 }  // namespace eureka
 #endif

@@ -7,6 +7,8 @@
 namespace eureka {
 
 struct LinearOptions : RuleOptions {
+  static constexpr const char* kDescription = "the scaled logits themselves, no softmax";
+
   bool mean = true;
 
   template <class V>

@@ -7,6 +7,8 @@
 namespace eureka {
 
 struct NormSoftmaxOptions : RuleOptions {
+  static constexpr const char* kDescription = "softmax of logits normalised by their own spread";
+
   enum class Deviation { std, variance };
   friend constexpr auto enum_names(Deviation) { return std::array{"std", "variance"}; }
 

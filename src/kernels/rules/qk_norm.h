@@ -8,6 +8,8 @@
 namespace eureka {
 
 struct QkNormOptions : RuleOptions {
+  static constexpr const char* kDescription = "softmax after normalising queries and keys";
+
   enum class Norm { layer, rms, l2 };
   friend constexpr auto enum_names(Norm) { return std::array{"layer", "rms", "l2"}; }
 

@@ -8,6 +8,8 @@
 namespace eureka {
 
 struct ScalableSoftmaxOptions : RuleOptions {
+  static constexpr const char* kDescription = "softmax with a scale that grows as ln(visible keys)";
+
   double strength = 0.43;
   bool learnable = true;
 

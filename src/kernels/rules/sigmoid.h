@@ -8,6 +8,8 @@
 namespace eureka {
 
 struct SigmoidOptions : RuleOptions {
+  static constexpr const char* kDescription = "a sigmoid per key, no competition between keys";
+
   enum class Bias { log_keys, none };
   friend constexpr auto enum_names(Bias) { return std::array{"log-keys", "none"}; }
 

@@ -6,7 +6,9 @@
 
 namespace eureka {
 
-struct SoftmaxOptions : RuleOptions {};
+struct SoftmaxOptions : RuleOptions {
+  static constexpr const char* kDescription = "softmax of the scaled logits";
+};
 
 }  // namespace eureka
 #endif

@@ -6,7 +6,9 @@
 
 namespace eureka {
 
-struct SoftmaxOneOptions : RuleOptions {};
+struct SoftmaxOneOptions : RuleOptions {
+  static constexpr const char* kDescription = "softmax with 1 added to the denominator: may attend to nothing";
+};
 
 }  // namespace eureka
 #endif

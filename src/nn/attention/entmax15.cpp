@@ -40,7 +40,7 @@ class Entmax15 final : public AttentionRule {
   }
 };
 
-EUREKA_ATTENTION_RULE("entmax15", Entmax15, Entmax15Options, "1.5-entmax: between softmax and a sparse projection");
+EUREKA_ATTENTION_RULE("entmax15", Entmax15, Entmax15Options, Entmax15Options::kDescription);
 
 }  // namespace
 }  // namespace eureka

@@ -19,7 +19,7 @@ class Linear final : public AttentionRule {
   LinearOptions options_;
 };
 
-EUREKA_ATTENTION_RULE("linear", Linear, LinearOptions, "the scaled logits themselves, no softmax");
+EUREKA_ATTENTION_RULE("linear", Linear, LinearOptions, LinearOptions::kDescription);
 
 }  // namespace
 }  // namespace eureka

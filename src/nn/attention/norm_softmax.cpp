@@ -23,8 +23,7 @@ class NormSoftmax final : public AttentionRule {
   NormSoftmaxOptions options_;
 };
 
-EUREKA_ATTENTION_RULE("norm_softmax", NormSoftmax, NormSoftmaxOptions,
-                      "softmax of logits normalised by their own spread");
+EUREKA_ATTENTION_RULE("norm_softmax", NormSoftmax, NormSoftmaxOptions, NormSoftmaxOptions::kDescription);
 
 }  // namespace
 }  // namespace eureka

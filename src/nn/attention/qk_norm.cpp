@@ -48,7 +48,7 @@ class QkNorm final : public AttentionRule {
   QkNormOptions options_;
 };
 
-EUREKA_ATTENTION_RULE("qk_norm", QkNorm, QkNormOptions, "softmax after normalising queries and keys");
+EUREKA_ATTENTION_RULE("qk_norm", QkNorm, QkNormOptions, QkNormOptions::kDescription);
 
 }  // namespace
 }  // namespace eureka

@@ -27,7 +27,7 @@ class ScalableSoftmax final : public AttentionRule {
 };
 
 EUREKA_ATTENTION_RULE("scalable_softmax", ScalableSoftmax, ScalableSoftmaxOptions,
-                      "softmax with a scale that grows as ln(visible keys)");
+                      ScalableSoftmaxOptions::kDescription);
 
 }  // namespace
 }  // namespace eureka

@@ -21,7 +21,7 @@ class Sigmoid final : public AttentionRule {
   SigmoidOptions options_;
 };
 
-EUREKA_ATTENTION_RULE("sigmoid", Sigmoid, SigmoidOptions, "a sigmoid per key, no competition between keys");
+EUREKA_ATTENTION_RULE("sigmoid", Sigmoid, SigmoidOptions, SigmoidOptions::kDescription);
 
 }  // namespace
 }  // namespace eureka

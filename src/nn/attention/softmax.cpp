@@ -13,7 +13,7 @@ class Softmax final : public AttentionRule {
   }
 };
 
-EUREKA_ATTENTION_RULE("softmax", Softmax, SoftmaxOptions, "softmax of the scaled logits");
+EUREKA_ATTENTION_RULE("softmax", Softmax, SoftmaxOptions, SoftmaxOptions::kDescription);
 
 }  // namespace
 }  // namespace eureka

@@ -20,8 +20,7 @@ class SoftmaxOne final : public AttentionRule {
   }
 };
 
-EUREKA_ATTENTION_RULE("softmax_one", SoftmaxOne, SoftmaxOneOptions,
-                      "softmax with 1 added to the denominator: may attend to nothing");
+EUREKA_ATTENTION_RULE("softmax_one", SoftmaxOne, SoftmaxOneOptions, SoftmaxOneOptions::kDescription);
 
 }  // namespace
 }  // namespace eureka

@@ -1,4 +1,5 @@
 // A causal decoder: language and in-context tasks, a loss at every position.
+#include "engine/fused_models.h"
 #include "nn/transformer.h"
 
 namespace eureka {
@@ -9,7 +10,7 @@ class Decoder final : public Transformer {
   explicit Decoder(const TransformerOptions& options) : Transformer(TransformerKind::decoder, options, 0) {}
 };
 
-EUREKA_MODEL("decoder", Decoder, TransformerOptions, "causal decoder: every token sees those before it and answers");
+EUREKA_MODEL("decoder", Decoder, TransformerOptions, fused_model_description("decoder"));
 
 }  // namespace
 }  // namespace eureka

@@ -1,5 +1,6 @@
 // An encoder: the cls token looks at all tokens and answers once.
 #include "nn/transformer.h"
+#include "engine/fused_models.h"
 
 namespace eureka {
 namespace {
@@ -9,7 +10,7 @@ class Encoder final : public Transformer {
   explicit Encoder(const TransformerOptions& options) : Transformer(TransformerKind::encoder, options, 0) {}
 };
 
-EUREKA_MODEL("transformer", Encoder, TransformerOptions, "pre-LayerNorm encoder with a cls token");
+EUREKA_MODEL("transformer", Encoder, TransformerOptions, fused_model_description("transformer"));
 
 }  // namespace
 }  // namespace eureka

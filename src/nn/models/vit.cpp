@@ -1,4 +1,5 @@
 // An encoder on the patches of an image.
+#include "engine/fused_models.h"
 #include "nn/transformer.h"
 
 namespace eureka {
@@ -9,7 +10,7 @@ class Vit final : public Transformer {
   explicit Vit(const VitOptions& options) : Transformer(TransformerKind::vit, options, options.patch) {}
 };
 
-EUREKA_MODEL("vit", Vit, VitOptions, "vision transformer: an image cut into patches, a cls token answers");
+EUREKA_MODEL("vit", Vit, VitOptions, fused_model_description("vit"));
 
 }  // namespace
 }  // namespace eureka

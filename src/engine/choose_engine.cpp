@@ -21,7 +21,7 @@ ChosenEngine make_engine(EngineChoice choice, const EngineConfig& config) {
   if (choice == EngineChoice::reference) return {reference_engine(config, "the reference engine is asked for"), {}};
   if (choice == EngineChoice::automatic)
     if (const auto reason = why_not_fused(config))
-      return {reference_engine(config, fmt::format("this needs the reference engine ({})", *reason)), *reason};
+      return {reference_engine(config, fmt::format("the fused engine cannot run this ({})", *reason)), *reason};
   return {std::make_unique<FusedEngine>(config), {}};
 }
 

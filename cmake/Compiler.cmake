@@ -19,3 +19,27 @@ if(CCACHE_PROGRAM)
                                   ${CCACHE_PROGRAM})
   set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
 endif()
+
+# Programs are compiled like libraries, so that both can share a precompiled header.
+set(CMAKE_CXX_COMPILE_OPTIONS_PIE ${CMAKE_CXX_COMPILE_OPTIONS_PIC})
+
+# Parsed once and not in every file: headers of others that most files include. Ours are not among them, since a change of
+# one would compile everything anew. Whether every file includes what it needs is seen by `make lint`, which has no
+# precompiled headers.
+#
+#   eureka_precompiled(eureka_headers LIBRARIES fmt::fmt HEADERS <vector> <fmt/format.h>)
+#   target_precompile_headers(eureka_io REUSE_FROM eureka_headers)         needs the same options for the compiler
+function(eureka_precompiled name)
+  cmake_parse_arguments(ARG "" "" "LIBRARIES;OPTIONS;HEADERS" ${ARGN})
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${name}.cpp CONTENT "")
+  add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/generated/${name}.cpp)
+  target_link_libraries(${name} PRIVATE eureka_flags ${ARG_LIBRARIES})
+  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
+endfunction()
+
+set(EUREKA_COMMON_HEADERS <algorithm> <array> <chrono> <cmath> <filesystem> <fstream> <functional> <map> <memory> <optional>
+                          <span> <string> <string_view> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
+# For code that reads, plans and prints, and for tests: optimizing it costs more than it saves. GCC 12 then warns of
+# strings that are well within their bounds.
+set(EUREKA_TEXT_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O1> -Wno-array-bounds)

@@ -1,10 +1,12 @@
 # One folder, one target: eureka_<folder>, made of every .cpp in it.
 #
 #   eureka_layer(io DEPENDS eureka_base LIBRARIES fmt::fmt)            a static library
+#   eureka_layer(lab TEXT DEPENDS eureka_train)                        its own code takes no time worth optimizing
+#   eureka_layer(base PLAIN)                                           with options of its own: no shared precompiled header
 #   eureka_layer(tasks PLUGINS DEPENDS eureka_base)                    an object library: a static one would drop
 #                                                                      files that only register themselves
 function(eureka_layer name)
-  cmake_parse_arguments(ARG "PLUGINS" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "PLUGINS;TEXT;PLAIN" "" "DEPENDS;LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   if(ARG_PLUGINS)
     add_library(eureka_${name} OBJECT ${sources})
@@ -13,6 +15,16 @@ function(eureka_layer name)
   endif()
   target_include_directories(eureka_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(eureka_${name} PRIVATE eureka_flags PUBLIC ${ARG_DEPENDS} ${ARG_LIBRARIES})
+  if(ARG_TEXT)
+    eureka_text_target(eureka_${name})
+  elseif(NOT ARG_PLAIN)
+    target_precompile_headers(eureka_${name} REUSE_FROM eureka_headers)
+  endif()
+endfunction()
+
+function(eureka_text_target target)
+  target_compile_options(${target} PRIVATE ${EUREKA_TEXT_OPTIONS})
+  target_precompile_headers(${target} REUSE_FROM eureka_text_headers)
 endfunction()
 
 # tests/<folder>/*_test.cpp become one program, each test its own CTest entry. Files named *_slow_test.cpp are left out of
@@ -23,7 +35,7 @@ endfunction()
 #   eureka_tests(engine ... EVERY_SET "*")                         and those that fit the pattern once more with each instruction
 #                                                                  set; a set the machine has not is skipped
 function(eureka_tests name)
-  cmake_parse_arguments(ARG "WHOLE" "LABEL;TIMEOUT;EVERY_SET" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE;OWN_HEADERS" "LABEL;TIMEOUT;EVERY_SET" "LIBRARIES" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -47,6 +59,11 @@ function(eureka_tests name)
     add_executable(${target} ${${kind}})
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(${target} PRIVATE eureka_flags ${ARG_LIBRARIES} GTest::gmock)
+    # The time goes into the libraries.
+    target_compile_options(${target} PRIVATE ${EUREKA_TEXT_OPTIONS} -Wno-stringop-overflow)
+    if(NOT ARG_OWN_HEADERS)
+      target_precompile_headers(${target} REUSE_FROM eureka_test_headers)
+    endif()
     if(ARG_EVERY_SET)
       target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/main.cpp)
       foreach(set ${EUREKA_INSTRUCTION_SETS})

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "io/json.h"
 #include "kernels/instruction_set.h"
 #include "measure/bench_processes.h"
 #include "measure/measure_case.h"
@@ -13,8 +14,6 @@
 
 namespace eureka::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct BenchArguments {
   std::vector<std::string> names;
@@ -40,14 +39,11 @@ void print_steps(const Json& results, bool with_pytorch) {
     const auto number = [&](const char* key, const char* format) {
       return fmt::format(fmt::runtime(format), r.at(key).get<double>());
     };
-    std::vector<std::string> cells = {r.at("name"),
-                                      r.at("engine"),
-                                      number("best_ms", "{:.2f}"),
-                                      number("median_ms", "{:.2f}"),
-                                      number("cpu_ms", "{:.2f}"),
-                                      number("samples_per_second", "{:.0f}"),
-                                      number("gflops", "{:.1f}"),
-                                      fmt::format("{:.0f}%", 100 * r.at("share_of_peak").get<double>())};
+    std::vector<std::string> cells = {
+        r.at("name").get<std::string>(), r.at("engine").get<std::string>(),
+        number("best_ms", "{:.2f}"),     number("median_ms", "{:.2f}"),
+        number("cpu_ms", "{:.2f}"),      number("samples_per_second", "{:.0f}"),
+        number("gflops", "{:.1f}"),      fmt::format("{:.0f}%", 100 * r.at("share_of_peak").get<double>())};
     if (with_pytorch) {
       for (const char* key : {"pytorch_best_ms", "pytorch_median_ms", "pytorch_cpu_ms"})
         cells.push_back(number(key, "{:.2f}"));
@@ -63,7 +59,7 @@ void print_memory_table(const Json& results) {
   for (const Json& r : results)
     if (r.contains("peak_mb"))
       table.add_row(
-          {r.at("name"), fmt::format("{:.1f}", r.at("peak_mb").get<double>()),
+          {r.at("name").get<std::string>(), fmt::format("{:.1f}", r.at("peak_mb").get<double>()),
            r.contains("pytorch_peak_mb") ? fmt::format("{:.1f}", r.at("pytorch_peak_mb").get<double>()) : ""});
   fmt::print("\n{}", table.str());
 }
@@ -72,7 +68,8 @@ void print_beside(const Json& results) {
   TextTable table({{"case", Align::left}, {"beside", Align::left}, {"ms/step"}, {"median"}, {"ratio"}, {"of medians"}});
   for (const Json& r : results)
     for (const Json& other : r.at("beside"))
-      table.add_row({r.at("name"), other.at("what"), fmt::format("{:.2f}", other.at("best_ms").get<double>()),
+      table.add_row({r.at("name").get<std::string>(), other.at("what").get<std::string>(),
+                     fmt::format("{:.2f}", other.at("best_ms").get<double>()),
                      fmt::format("{:.2f}", other.at("median_ms").get<double>()),
                      fmt::format("{:.3f}x", other.at("ratio_best").get<double>()),
                      fmt::format("{:.3f}x", other.at("ratio_median").get<double>())});
@@ -84,7 +81,8 @@ void print_looks(const Json& results) {
       {{"case", Align::left}, {"looked at by", Align::left}, {"ms/look"}, {"median"}, {"ratio"}, {"of medians"}});
   for (const Json& r : results) {
     const Json& look = r.at("diagnose");
-    table.add_row({r.at("name"), look.at("what"), fmt::format("{:.3f}", look.at("best_ms").get<double>()),
+    table.add_row({r.at("name").get<std::string>(), look.at("what").get<std::string>(),
+                   fmt::format("{:.3f}", look.at("best_ms").get<double>()),
                    fmt::format("{:.3f}", look.at("median_ms").get<double>()),
                    fmt::format("{:.4f}x", look.at("ratio_best").get<double>()),
                    fmt::format("{:.4f}x", look.at("ratio_median").get<double>())});
@@ -98,7 +96,7 @@ void print_breakdown(const Json& results) {
   for (const auto& [part, share] : results.front().at("breakdown").items()) columns.push_back({part});
   TextTable table(std::move(columns));
   for (const Json& r : results) {
-    std::vector<std::string> cells = {r.at("name")};
+    std::vector<std::string> cells = {r.at("name").get<std::string>()};
     for (const Json& share : r.at("breakdown")) cells.push_back(fmt::format("{:.1f}%", 100 * share.get<double>()));
     table.add_row(std::move(cells));
   }
@@ -108,6 +106,8 @@ void print_breakdown(const Json& results) {
 void print_report(const Json& report, const BenchArguments& arguments) {
   const Json& results = report.at("cases");
   print_steps(results, arguments.settings.against_pytorch);
+  for (const Json& one : report.at("skipped"))
+    fmt::print("skipped {}: {}\n", one.at("name").get<std::string>(), one.at("reason").get<std::string>());
   if (results.empty()) return;
   if (results.front().contains("peak_mb")) print_memory_table(results);
   if (results.front().contains("beside")) print_beside(results);
@@ -147,8 +147,16 @@ int bench(const BenchArguments& arguments) {
   Json report{{"instruction_set", instruction_set()},
               {"threads", arguments.settings.threads},
               {"load_before", load},
-              {"cases", Json::array()}};
-  for (const BenchCase& one : cases) report["cases"].push_back(measure_case(one, arguments.settings));
+              {"cases", Json::array()},
+              {"skipped", Json::array()}};
+  for (const BenchCase& one : cases) {
+    // A case that was asked for by name and cannot run is an error.
+    const std::optional<std::string> reason = arguments.names.empty() ? why_not_here(one) : std::nullopt;
+    if (reason)
+      report["skipped"].push_back({{"name", one.name}, {"reason", *reason}});
+    else
+      report["cases"].push_back(measure_case(one, arguments.settings));
+  }
   if (arguments.start_up) report["one_step_run_seconds"] = one_step_run_seconds();
   if (arguments.json)
     fmt::print("{}\n", report.dump(2));
@@ -159,27 +167,28 @@ int bench(const BenchArguments& arguments) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("bench", "how fast is a training step here, and against stock PyTorch?");
+void add_bench(Command& program) {
+  Command verb = program.add_command("bench", "how fast is a training step here, and against stock PyTorch?");
   auto arguments = std::make_shared<BenchArguments>();
-  verb->add_option("cases", arguments->names, "tiny, lab, mid, paper or presets; all when left out");
-  verb->add_flag("--against-pytorch", arguments->settings.against_pytorch,
-                 "the same work in python3-torch, alternating, and the memory of both");
-  verb->add_flag("--pytorch-tokens", arguments->settings.pytorch_tokens,
-                 "PyTorch gets patches as tokens instead of images to cut up with a convolution");
-  verb->add_option("--seconds", arguments->settings.seconds, "of our own steps per case")->check(CLI::PositiveNumber);
-  verb->add_option("--threads", arguments->settings.threads, "CPU threads of a step; above 1 with one thread beside it")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--rule", arguments->settings.rule, "attention rule (PyTorch always does softmax)");
-  verb->add_option("--beside-rule", arguments->settings.beside_rule, "another attention rule, alternating");
-  verb->add_option("--diagnose", arguments->settings.diagnose,
-                   "what a look of this diagnostic at 16 samples of every 25th step costs");
-  verb->add_flag("--breakdown", arguments->settings.breakdown, "which part of a step takes how much of it");
-  verb->add_flag("--memory", arguments->settings.memory, "peak memory of a step, in a process of its own");
-  verb->add_flag("--start-up", arguments->start_up, "how long a training run of one step takes");
-  verb->add_flag("--json", arguments->json, "machine-readable");
-  verb->add_flag("--only-memory", arguments->only_memory)->group("");
-  verb->callback([=, &chosen] { chosen = [=] { return bench(*arguments); }; });
+  verb.option("cases", arguments->names,
+              "tiny, lab, mid, paper or presets; when left out, all that this machine can run");
+  verb.flag("--against-pytorch", arguments->settings.against_pytorch,
+            "the same work in python3-torch, alternating, and the memory of both");
+  verb.flag("--pytorch-tokens", arguments->settings.pytorch_tokens,
+            "PyTorch gets patches as tokens instead of images to cut up with a convolution");
+  verb.option("--seconds", arguments->settings.seconds, "of our own steps per case").positive();
+  verb.option("--threads", arguments->settings.threads, "CPU threads of a step; above 1 with one thread beside it")
+      .positive();
+  verb.option("--rule", arguments->settings.rule, "attention rule (PyTorch always does softmax)");
+  verb.option("--beside-rule", arguments->settings.beside_rule, "another attention rule, alternating");
+  verb.option("--diagnose", arguments->settings.diagnose,
+              "what a look of this diagnostic at 16 samples of every 25th step costs");
+  verb.flag("--breakdown", arguments->settings.breakdown, "which part of a step takes how much of it");
+  verb.flag("--memory", arguments->settings.memory, "peak memory of a step, in a process of its own");
+  verb.flag("--start-up", arguments->start_up, "how long a training run of one step takes");
+  verb.flag("--json", arguments->json, "machine-readable");
+  verb.flag("--only-memory", arguments->only_memory).hidden();
+  verb.runs([=] { return bench(*arguments); });
 }
 
 }  // namespace eureka::cli

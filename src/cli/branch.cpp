@@ -33,10 +33,7 @@ void read_source(const std::string& source, BranchRequest& request) {
 // runs/a@1000 with attention.rule=norm_softmax becomes runs/a-from-1000-rule=norm_softmax.
 fs::path default_out(const BranchRequest& request) {
   std::string name = fmt::format("{}-from-{}", (request.run / "").parent_path().string(), request.step);
-  for (const auto& [key, entry] : request.change) {
-    const auto* text = std::get_if<std::string>(&entry.value);
-    name += fmt::format("-{}={}", key.substr(key.rfind('.') + 1), text != nullptr ? *text : to_toml(entry.value));
-  }
+  for (const auto& [key, entry] : request.change) name += setting_name(key, entry);
   return name;
 }
 
@@ -54,15 +51,15 @@ int branch(const BranchArguments& arguments) {
 
 }  // namespace
 
-void add_branch(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("branch", "continue a run from a checkpoint with one change");
+void add_branch(Command& program) {
+  Command verb = program.add_command("branch", "continue a run from a checkpoint with one change");
   auto arguments = std::make_shared<BranchArguments>();
-  verb->add_option("run", arguments->source, "RUN@STEP: a run directory and one of its checkpoints")->required();
-  verb->add_option("--set", arguments->overrides, "section.key=value: the change; repeatable")->take_all();
-  verb->add_option("--out", arguments->out, "directory of the new run; beside the old one when left out");
-  verb->add_flag("--resume", arguments->resume, "continue this branch if it is there already");
-  add_show_options(*verb, arguments->show);
-  verb->callback([=, &chosen] { chosen = [=] { return branch(*arguments); }; });
+  verb.option("run", arguments->source, "RUN@STEP: a run directory and one of its checkpoints").required();
+  verb.option("--set", arguments->overrides, "section.key=value: the change; repeatable").repeatable();
+  verb.option("--out", arguments->out, "directory of the new run; beside the old one when left out");
+  verb.flag("--resume", arguments->resume, "continue this branch if it is there already");
+  add_show_options(verb, arguments->show);
+  verb.runs([=] { return branch(*arguments); });
 }
 
 }  // namespace eureka::cli

@@ -1,12 +1,11 @@
-// The command line: one file per verb. A verb adds its subcommand and, when chosen, runs and returns its exit code.
+// The verbs, one file each: a verb declares its arguments and what is done with them.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <atomic>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "io/toml.h"
 #include "train/catalog.h"
 
@@ -19,19 +18,16 @@ inline constexpr int kUsage = 2;
 inline constexpr int kInterrupted = 4;
 inline constexpr int kInternal = 70;
 
-// Runs after parsing; returns the exit code.
-using Action = std::function<int()>;
-
-// Each adds its subcommand to `app` and sets `chosen` when it is the one asked for.
-void add_train(CLI::App& app, Action& chosen);
-void add_study(CLI::App& app, Action& chosen);
-void add_branch(CLI::App& app, Action& chosen);
-void add_detect(CLI::App& app, Action& chosen);
-void add_condition(CLI::App& app, Action& chosen);
-void add_list(CLI::App& app, Action& chosen);
-void add_bench(CLI::App& app, Action& chosen);
-void add_doctor(CLI::App& app, Action& chosen);
-void add_data(CLI::App& app, Action& chosen);
+// Each adds its verb.
+void add_train(Command& program);
+void add_study(Command& program);
+void add_branch(Command& program);
+void add_detect(Command& program);
+void add_condition(Command& program);
+void add_list(Command& program);
+void add_bench(Command& program);
+void add_doctor(Command& program);
+void add_data(Command& program);
 
 // Everything this program knows, without loading torch.
 const Catalog& catalog();
@@ -41,5 +37,8 @@ const std::atomic<bool>& stop_requested();
 
 // --set section.key=value, repeatable.
 ConfigEntries parse_overrides(const std::vector<std::string>& assignments);
+
+// Of a setting as part of a directory's name: "-lr=0.001".
+std::string setting_name(const std::string& key, const ConfigEntry& entry);
 
 }  // namespace eureka::cli

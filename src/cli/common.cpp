@@ -1,4 +1,7 @@
+#include <fmt/format.h>
 #include <signal.h>
+
+#include <algorithm>
 
 #include "base/embedded.h"
 #include "cli/cli.h"
@@ -41,6 +44,14 @@ ConfigEntries parse_overrides(const std::vector<std::string>& assignments) {
     overrides[key] = std::move(entry);
   }
   return overrides;
+}
+
+std::string setting_name(const std::string& key, const ConfigEntry& entry) {
+  const auto* text = std::get_if<std::string>(&entry.value);
+  std::string name =
+      fmt::format("-{}={}", key.substr(key.rfind('.') + 1), text != nullptr ? *text : to_toml(entry.value));
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
 }
 
 }  // namespace eureka::cli

@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "base/terminal.h"
 #include "io/csv.h"
+#include "io/json.h"
 #include "report/curve_plot.h"
 
 namespace eureka::cli {
@@ -34,7 +35,7 @@ std::string plotted(const LogCurve& curve) {
 void emit(const ConditionReport& report, const ConditionOutput& output) {
   if (!output.csv.empty()) atomic_write(output.csv, report.tables.front().csv());
   if (output.json) {
-    nlohmann::ordered_json json = {{"tests", report.theorem}, {"rows", report.tables.front().json()}};
+    Json json = {{"tests", report.theorem}, {"rows", report.tables.front().json()}};
     if (report.tables.size() > 1) json["laws"] = report.tables[1].json();
     fmt::print("{}\n", json.dump(2));
     return;
@@ -46,22 +47,20 @@ void emit(const ConditionReport& report, const ConditionOutput& output) {
   if (!report.note.empty()) fmt::print("\n{}\n", report.note);
 }
 
-void add_output_options(CLI::App& verb, ConditionOutput& output) {
-  verb.add_flag("--json", output.json, "machine-readable");
-  verb.add_option("--csv", output.csv, "also write the table to this file");
+void add_output_options(Command& verb, ConditionOutput& output) {
+  verb.flag("--json", output.json, "machine-readable");
+  verb.option("--csv", output.csv, "also write the table to this file");
 }
 
-void add_size_options(CLI::App& verb, theory::TeacherSize& size) {
-  verb.add_option("--examples", size.examples, "N: training examples")->capture_default_str();
-  verb.add_option("--tokens", size.tokens, "T: tokens per example")->capture_default_str();
-  verb.add_option("--features", size.features, "d: features per token, the dimension of the query")
-      ->capture_default_str();
-  verb.add_option("--outputs", size.outputs, "p: outputs per example")->capture_default_str();
+void add_size_options(Command& verb, theory::TeacherSize& size) {
+  verb.option("--examples", size.examples, "N: training examples").shows_default();
+  verb.option("--tokens", size.tokens, "T: tokens per example").shows_default();
+  verb.option("--features", size.features, "d: features per token, the dimension of the query").shows_default();
+  verb.option("--outputs", size.outputs, "p: outputs per example").shows_default();
 }
 
-void add_threads_option(CLI::App& verb, int& threads) {
-  verb.add_option("--threads", threads, "cases at a time; 0: one per core. Results do not depend on it")
-      ->check(CLI::Range(0, 1024));
+void add_threads_option(Command& verb, int& threads) {
+  verb.option("--threads", threads, "cases at a time; 0: one per core. Results do not depend on it").between(0, 1024);
 }
 
 std::size_t threads_or_all(int threads) {
@@ -121,15 +120,14 @@ std::vector<AttentionKind> parse_kinds(const std::string& text) {
   return kinds;
 }
 
-void add_condition(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("condition", "the conditioning of softmax attention: theory beside measurement");
-  verb->require_subcommand(1);
-  add_condition_jacobian(*verb, chosen);
-  add_condition_rates(*verb, chosen);
-  add_condition_sweep(*verb, chosen);
-  add_condition_race(*verb, chosen);
-  add_condition_scale(*verb, chosen);
-  add_condition_tables(*verb, chosen);
+void add_condition(Command& program) {
+  Command verb = program.add_command("condition", "the conditioning of softmax attention: theory beside measurement");
+  add_condition_jacobian(verb);
+  add_condition_rates(verb);
+  add_condition_sweep(verb);
+  add_condition_race(verb);
+  add_condition_scale(verb);
+  add_condition_tables(verb);
 }
 
 }  // namespace eureka::cli

@@ -1,7 +1,6 @@
 // eureka condition: what its sub-verbs share. What they print is built in report/condition_report.h.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,10 +19,10 @@ struct ConditionOutput {
 void emit(const ConditionReport& report, const ConditionOutput& output);
 
 // --json and --csv FILE.
-void add_output_options(CLI::App& verb, ConditionOutput& output);
+void add_output_options(Command& verb, ConditionOutput& output);
 // --examples, --tokens, --features, --outputs.
-void add_size_options(CLI::App& verb, theory::TeacherSize& size);
-void add_threads_option(CLI::App& verb, int& threads);
+void add_size_options(Command& verb, theory::TeacherSize& size);
+void add_threads_option(Command& verb, int& threads);
 std::size_t threads_or_all(int threads);
 
 // "0.7,0.2,0.1"; `option` names it in errors. Empty text is an empty list.
@@ -32,11 +31,11 @@ std::vector<theory::Index> parse_counts(const std::string& text, const std::stri
 std::vector<theory::AttentionKind> parse_kinds(const std::string& text);
 
 // Each adds its sub-verb.
-void add_condition_jacobian(CLI::App& condition, Action& chosen);
-void add_condition_rates(CLI::App& condition, Action& chosen);
-void add_condition_sweep(CLI::App& condition, Action& chosen);
-void add_condition_race(CLI::App& condition, Action& chosen);
-void add_condition_scale(CLI::App& condition, Action& chosen);
-void add_condition_tables(CLI::App& condition, Action& chosen);
+void add_condition_jacobian(Command& condition);
+void add_condition_rates(Command& condition);
+void add_condition_sweep(Command& condition);
+void add_condition_race(Command& condition);
+void add_condition_scale(Command& condition);
+void add_condition_tables(Command& condition);
 
 }  // namespace eureka::cli

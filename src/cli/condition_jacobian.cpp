@@ -39,16 +39,15 @@ int jacobian(const JacobianArguments& arguments, bool has_coefficients, bool has
 
 }  // namespace
 
-void add_condition_jacobian(CLI::App& condition, Action& chosen) {
-  CLI::App* verb = condition.add_subcommand("jacobian", "spectrum, bounds and statistics of the Jacobian of one row");
+void add_condition_jacobian(Command& condition) {
+  Command verb = condition.add_command("jacobian", "spectrum, bounds and statistics of the Jacobian of one row");
   auto arguments = std::make_shared<JacobianArguments>();
-  CLI::Option* coefficients =
-      verb->add_option("--coefficients", arguments->coefficients, "attention weights, summing to one: 0.7,0.2,0.1");
-  CLI::Option* logits = verb->add_option("--logits", arguments->logits, "or logits: 1,2,4");
-  verb->add_option("--temperature", arguments->temperature, "of the softmax over the logits");
-  add_output_options(*verb, arguments->output);
-  verb->callback(
-      [=, &chosen] { chosen = [=] { return jacobian(*arguments, coefficients->count() > 0, logits->count() > 0); }; });
+  const Argument coefficients =
+      verb.option("--coefficients", arguments->coefficients, "attention weights, summing to one: 0.7,0.2,0.1");
+  const Argument logits = verb.option("--logits", arguments->logits, "or logits: 1,2,4");
+  verb.option("--temperature", arguments->temperature, "of the softmax over the logits");
+  add_output_options(verb, arguments->output);
+  verb.runs([=] { return jacobian(*arguments, coefficients.given(), logits.given()); });
 }
 
 }  // namespace eureka::cli

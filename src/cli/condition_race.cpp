@@ -37,23 +37,22 @@ int race(const RaceArguments& arguments) {
 
 }  // namespace
 
-void add_condition_race(CLI::App& condition, Action& chosen) {
-  CLI::App* verb = condition.add_subcommand("race", "optimisers to a fraction of the loss: first hit and last above");
+void add_condition_race(Command& condition) {
+  Command verb = condition.add_command("race", "optimisers to a fraction of the loss: first hit and last above");
   auto arguments = std::make_shared<RaceArguments>();
-  verb->add_option("--problem", arguments->problem, "planted, gaussian (model A) or logits (model C)")
-      ->check(CLI::IsMember({"planted", "gaussian", "logits"}));
-  verb->add_option("--start", arguments->start, "near, far or both")->check(CLI::IsMember({"near", "far", "both"}));
-  verb->add_option("--q", arguments->planted.extra_active, "planted: active tokens beyond one per example");
-  verb->add_option("--delta", arguments->planted.delta, "planted: relative weight of the other tokens");
-  verb->add_option("--temperature", arguments->temperature, "gaussian: logits have deviation 1/tau");
-  verb->add_option("--eps", arguments->options.eps, "the finish, as a fraction of the initial loss")
-      ->check(CLI::Range(1e-20, 0.9));
-  verb->add_option("--horizon", arguments->options.horizon, "steps of every run")->check(CLI::Range(1, 100000000));
-  verb->add_option("--seed", arguments->seed, "of data and start");
-  add_size_options(*verb, arguments->size);
-  add_threads_option(*verb, arguments->threads);
-  add_output_options(*verb, arguments->output);
-  verb->callback([=, &chosen] { chosen = [=] { return race(*arguments); }; });
+  verb.option("--problem", arguments->problem, "planted, gaussian (model A) or logits (model C)")
+      .one_of({"planted", "gaussian", "logits"});
+  verb.option("--start", arguments->start, "near, far or both").one_of({"near", "far", "both"});
+  verb.option("--q", arguments->planted.extra_active, "planted: active tokens beyond one per example");
+  verb.option("--delta", arguments->planted.delta, "planted: relative weight of the other tokens");
+  verb.option("--temperature", arguments->temperature, "gaussian: logits have deviation 1/tau");
+  verb.option("--eps", arguments->options.eps, "the finish, as a fraction of the initial loss").between(1e-20, 0.9);
+  verb.option("--horizon", arguments->options.horizon, "steps of every run").between(1, 100000000);
+  verb.option("--seed", arguments->seed, "of data and start");
+  add_size_options(verb, arguments->size);
+  add_threads_option(verb, arguments->threads);
+  add_output_options(verb, arguments->output);
+  verb.runs([=] { return race(*arguments); });
 }
 
 }  // namespace eureka::cli

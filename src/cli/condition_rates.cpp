@@ -43,22 +43,20 @@ int rates(RatesArguments& arguments) {
 
 }  // namespace
 
-void add_condition_rates(CLI::App& condition, Action& chosen) {
-  CLI::App* verb = condition.add_subcommand("rates", "predicted against measured rate of gradient descent");
+void add_condition_rates(Command& condition) {
+  Command verb = condition.add_command("rates", "predicted against measured rate of gradient descent");
   auto arguments = std::make_shared<RatesArguments>();
-  verb->add_option("--temperatures", arguments->temperatures, "Gaussian logits of deviation 1/tau: 4,1,0.25");
-  verb->add_option("--q", arguments->extra_active, "planted: active tokens beyond one per example: 0,4,12");
-  verb->add_option("--delta", arguments->deltas, "planted: relative weight of the other tokens: 0.03,0.01");
-  verb->add_option("--eps", arguments->settings.eps, "steps are counted to this fraction of the loss")
-      ->check(CLI::Range(1e-14, 0.9));
-  verb->add_option("--max-kappa", arguments->settings.max_kappa,
-                   "beyond, nothing is measured: runs take 16 kappa steps");
-  verb->add_flag("--heavy-ball", arguments->settings.heavy_ball, "instead of gradient descent");
-  verb->add_option("--seed", arguments->seed, "of the data");
-  add_size_options(*verb, arguments->size);
-  add_threads_option(*verb, arguments->threads);
-  add_output_options(*verb, arguments->output);
-  verb->callback([=, &chosen] { chosen = [=] { return rates(*arguments); }; });
+  verb.option("--temperatures", arguments->temperatures, "Gaussian logits of deviation 1/tau: 4,1,0.25");
+  verb.option("--q", arguments->extra_active, "planted: active tokens beyond one per example: 0,4,12");
+  verb.option("--delta", arguments->deltas, "planted: relative weight of the other tokens: 0.03,0.01");
+  verb.option("--eps", arguments->settings.eps, "steps are counted to this fraction of the loss").between(1e-14, 0.9);
+  verb.option("--max-kappa", arguments->settings.max_kappa, "beyond, nothing is measured: runs take 16 kappa steps");
+  verb.flag("--heavy-ball", arguments->settings.heavy_ball, "instead of gradient descent");
+  verb.option("--seed", arguments->seed, "of the data");
+  add_size_options(verb, arguments->size);
+  add_threads_option(verb, arguments->threads);
+  add_output_options(verb, arguments->output);
+  verb.runs([=] { return rates(*arguments); });
 }
 
 }  // namespace eureka::cli

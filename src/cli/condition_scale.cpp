@@ -27,16 +27,16 @@ int scale(const ScaleArguments& arguments) {
 
 }  // namespace
 
-void add_condition_scale(CLI::App& condition, Action& chosen) {
-  CLI::App* verb = condition.add_subcommand("scale", "data-scale exponents of the query-key and value blocks");
+void add_condition_scale(Command& condition) {
+  Command verb = condition.add_command("scale", "data-scale exponents of the query-key and value blocks");
   auto arguments = std::make_shared<ScaleArguments>();
-  verb->add_option("--scales", arguments->scales, "an exponent between each two neighbours")->capture_default_str();
-  verb->add_option("--kinds", arguments->kinds, "attention kinds: softmax,linear; all when left out");
-  verb->add_option("--seed", arguments->seed, "of data and weights");
-  add_size_options(*verb, arguments->size);
-  add_threads_option(*verb, arguments->threads);
-  add_output_options(*verb, arguments->output);
-  verb->callback([=, &chosen] { chosen = [=] { return scale(*arguments); }; });
+  verb.option("--scales", arguments->scales, "an exponent between each two neighbours").shows_default();
+  verb.option("--kinds", arguments->kinds, "attention kinds: softmax,linear; all when left out");
+  verb.option("--seed", arguments->seed, "of data and weights");
+  add_size_options(verb, arguments->size);
+  add_threads_option(verb, arguments->threads);
+  add_output_options(verb, arguments->output);
+  verb.runs([=] { return scale(*arguments); });
 }
 
 }  // namespace eureka::cli

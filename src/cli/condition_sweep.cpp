@@ -31,20 +31,19 @@ int sweep(const SweepArguments& arguments) {
 
 }  // namespace
 
-void add_condition_sweep(CLI::App& condition, Action& chosen) {
-  CLI::App* verb =
-      condition.add_subcommand("sweep", "condition numbers over (q, delta) or temperatures, by attention kind");
+void add_condition_sweep(Command& condition) {
+  Command verb = condition.add_command("sweep", "condition numbers over (q, delta) or temperatures, by attention kind");
   auto arguments = std::make_shared<SweepArguments>();
-  verb->add_option("--q", arguments->extra_active, "active tokens beyond one per example: 0,4,20");
-  verb->add_option("--delta", arguments->deltas, "relative weight of the other tokens: 1e-3,1e-4");
-  verb->add_option("--temperatures", arguments->temperatures, "instead: Gaussian logits of deviation 1/tau");
-  verb->add_option("--kinds", arguments->kinds, "attention kinds to show: softmax,linear; all when left out");
-  verb->add_option("--seed", arguments->seed, "first seed of the data");
-  verb->add_option("--seeds", arguments->seeds, "cases per point, geometric means")->check(CLI::Range(1, 100000));
-  add_size_options(*verb, arguments->size);
-  add_threads_option(*verb, arguments->threads);
-  add_output_options(*verb, arguments->output);
-  verb->callback([=, &chosen] { chosen = [=] { return sweep(*arguments); }; });
+  verb.option("--q", arguments->extra_active, "active tokens beyond one per example: 0,4,20");
+  verb.option("--delta", arguments->deltas, "relative weight of the other tokens: 1e-3,1e-4");
+  verb.option("--temperatures", arguments->temperatures, "instead: Gaussian logits of deviation 1/tau");
+  verb.option("--kinds", arguments->kinds, "attention kinds to show: softmax,linear; all when left out");
+  verb.option("--seed", arguments->seed, "first seed of the data");
+  verb.option("--seeds", arguments->seeds, "cases per point, geometric means").between(1, 100000);
+  add_size_options(verb, arguments->size);
+  add_threads_option(verb, arguments->threads);
+  add_output_options(verb, arguments->output);
+  verb.runs([=] { return sweep(*arguments); });
 }
 
 }  // namespace eureka::cli

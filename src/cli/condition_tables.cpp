@@ -30,14 +30,14 @@ int tables(const std::string& file, int threads) {
 
 }  // namespace
 
-void add_condition_tables(CLI::App& condition, Action& chosen) {
-  CLI::App* verb =
-      condition.add_subcommand("tables", "measures the tables of docs/conditioning.md anew and writes them there");
+void add_condition_tables(Command& condition) {
+  Command verb =
+      condition.add_command("tables", "measures the tables of docs/conditioning.md anew and writes them there");
   auto file = std::make_shared<std::string>("docs/conditioning.md");
   auto threads = std::make_shared<int>(0);
-  verb->add_option("file", *file, "the document")->capture_default_str();
-  add_threads_option(*verb, *threads);
-  verb->callback([=, &chosen] { chosen = [=] { return tables(*file, *threads); }; });
+  verb.option("file", *file, "the document").shows_default();
+  add_threads_option(verb, *threads);
+  verb.runs([=] { return tables(*file, *threads); });
 }
 
 }  // namespace eureka::cli

@@ -3,16 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/cli.h"
 #include "cli/data_show.h"
+#include "io/json.h"
 #include "report/table.h"
 
 namespace eureka::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 int get(const std::vector<std::string>& names, const std::string& from) {
   // A wrong name is told before anything is fetched.
@@ -105,37 +102,36 @@ int verify(std::vector<std::string> names) {
 
 }  // namespace
 
-void add_data(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("data", "the images behind the image tasks: get, list, verify, show");
-  verb->require_subcommand(1);
+void add_data(Command& program) {
+  Command verb = program.add_command("data", "the images behind the image tasks: get, list, verify, show");
 
-  CLI::App* get_verb = verb->add_subcommand("get", "fetch data sets, or convert your own files");
+  Command get_verb = verb.add_command("get", "fetch data sets, or convert your own files");
   auto names = std::make_shared<std::vector<std::string>>();
   auto from = std::make_shared<std::string>();
-  get_verb->add_option("names", *names, "mnist, fashion-mnist or cifar-10")->required();
-  get_verb->add_option("--from", *from, "a directory with your own IDX, IDX.gz or CIFAR-10 binary files");
-  get_verb->callback([=, &chosen] { chosen = [=] { return get(*names, *from); }; });
+  get_verb.option("names", *names, "mnist, fashion-mnist or cifar-10").required();
+  get_verb.option("--from", *from, "a directory with your own IDX, IDX.gz or CIFAR-10 binary files");
+  get_verb.runs([=] { return get(*names, *from); });
 
-  CLI::App* list_verb = verb->add_subcommand("list", "which data sets there are, and which are here");
+  Command list_verb = verb.add_command("list", "which data sets there are, and which are here");
   auto json = std::make_shared<bool>(false);
-  list_verb->add_flag("--json", *json, "machine-readable");
-  list_verb->callback([=, &chosen] { chosen = [=] { return list(*json); }; });
+  list_verb.flag("--json", *json, "machine-readable");
+  list_verb.runs([=] { return list(*json); });
 
-  CLI::App* verify_verb = verb->add_subcommand("verify", "read data sets whole and compare checksums");
+  Command verify_verb = verb.add_command("verify", "read data sets whole and compare checksums");
   auto verified = std::make_shared<std::vector<std::string>>();
-  verify_verb->add_option("names", *verified, "all that are here when left out");
-  verify_verb->callback([=, &chosen] { chosen = [=] { return verify(*verified); }; });
+  verify_verb.option("names", *verified, "all that are here when left out");
+  verify_verb.runs([=] { return verify(*verified); });
 
-  CLI::App* show_verb = verb->add_subcommand(
+  Command show_verb = verb.add_command(
       "show", "samples of a task or a data set with their labels: a picture, or a table where there are no images");
   auto request = std::make_shared<ShowRequest>();
-  show_verb->add_option("name", request->name, "a task or a data set")->required();
-  show_verb->add_option("--n", request->samples, "number of samples")->check(CLI::Range(1, 400));
-  show_verb->add_option("--out", request->out, "the PNG file to write");
-  show_verb->add_option("--seed", request->seed, "seed of the samples");
-  show_verb->add_option("--stream", request->stream, "train: training images; anything else: test images");
-  show_verb->add_option("--set", request->overrides, "task.key=value, repeatable");
-  show_verb->callback([=, &chosen] { chosen = [=] { return show(*request); }; });
+  show_verb.option("name", request->name, "a task or a data set").required();
+  show_verb.option("--n", request->samples, "number of samples").between(1, 400);
+  show_verb.option("--out", request->out, "the PNG file to write");
+  show_verb.option("--seed", request->seed, "seed of the samples");
+  show_verb.option("--stream", request->stream, "train: training images; anything else: test images");
+  show_verb.option("--set", request->overrides, "task.key=value, repeatable");
+  show_verb.runs([=] { return show(*request); });
 }
 
 }  // namespace eureka::cli

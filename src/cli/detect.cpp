@@ -4,11 +4,11 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "io/curve_file.h"
+#include "io/json.h"
 #include "report/curve_plot.h"
 #include "report/finding_marks.h"
 #include "stats/curve_corpus.h"
@@ -17,8 +17,6 @@
 
 namespace eureka::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct DetectArguments {
   std::string file;
@@ -126,24 +124,20 @@ int detect_in_file(const DetectArguments& arguments) {
 
 }  // namespace
 
-void add_detect(CLI::App& app, Action& chosen) {
-  CLI::App* verb =
-      app.add_subcommand("detect", "plateaus and moments in anybody's training log (CSV, JSONL, TensorBoard)");
+void add_detect(Command& program) {
+  Command verb =
+      program.add_command("detect", "plateaus and moments in anybody's training log (CSV, JSONL, TensorBoard)");
   auto arguments = std::make_shared<DetectArguments>();
-  verb->add_option("file", arguments->file,
-                   "CSV, JSONL, JSON, TensorBoard event file or directory, or a run directory");
-  verb->add_option("--column", arguments->column, "which curve; guessed when left out");
-  verb->add_option("--step-column", arguments->step_column, "which column holds the steps; guessed when left out");
-  verb->add_option("--direction", arguments->direction, "where better is: up, down or auto")
-      ->check(CLI::IsMember({"auto", "up", "down"}));
-  verb->add_option("--plateau-level", arguments->level, "the level the task is known to stall at");
-  verb->add_flag("--json", arguments->json, "machine-readable");
-  verb->add_flag("--self-check", arguments->self_check, "no file: how good is the detector on labelled curves?");
-  verb->add_option("--curves", arguments->curves, "with --self-check: number of curves")->check(CLI::Range(1, 1000000));
-  verb->add_option("--seed", arguments->seed, "with --self-check: seed of the curves");
-  verb->callback([=, &chosen] {
-    chosen = [=] { return arguments->self_check ? self_check(*arguments) : detect_in_file(*arguments); };
-  });
+  verb.option("file", arguments->file, "CSV, JSONL, JSON, TensorBoard event file or directory, or a run directory");
+  verb.option("--column", arguments->column, "which curve; guessed when left out");
+  verb.option("--step-column", arguments->step_column, "which column holds the steps; guessed when left out");
+  verb.option("--direction", arguments->direction, "where better is: up, down or auto").one_of({"auto", "up", "down"});
+  verb.option("--plateau-level", arguments->level, "the level the task is known to stall at");
+  verb.flag("--json", arguments->json, "machine-readable");
+  verb.flag("--self-check", arguments->self_check, "no file: how good is the detector on labelled curves?");
+  verb.option("--curves", arguments->curves, "with --self-check: number of curves").between(1, 1000000);
+  verb.option("--seed", arguments->seed, "with --self-check: seed of the curves");
+  verb.runs([=] { return arguments->self_check ? self_check(*arguments) : detect_in_file(*arguments); });
 }
 
 }  // namespace eureka::cli

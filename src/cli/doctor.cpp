@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/files.h"
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "engine/engine.h"
+#include "io/json.h"
 #include "kernels/instruction_set.h"
 
 namespace eureka::cli {
@@ -99,7 +99,7 @@ int doctor(bool json) {
                                          check_environment(), check_space()};
   constexpr const char* kLevels[] = {"ok", "note", "bad"};
   bool healthy = true;
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   for (const Finding& finding : findings) {
     healthy = healthy && finding.level != Level::bad;
     const char* level = kLevels[static_cast<int>(finding.level)];
@@ -110,21 +110,19 @@ int doctor(bool json) {
     if (!finding.advice.empty()) fmt::print("                   {}\n", finding.advice);
   }
   if (json) {
-    const nlohmann::ordered_json libtorch = {
-        {"version", torch.version}, {"path", torch.path}, {"devices", torch.devices}};
-    fmt::print("{}\n",
-               nlohmann::ordered_json{{"healthy", healthy}, {"findings", list}, {"libtorch", libtorch}}.dump(2));
+    const Json libtorch = {{"version", torch.version}, {"path", torch.path}, {"devices", torch.devices}};
+    fmt::print("{}\n", Json{{"healthy", healthy}, {"findings", list}, {"libtorch", libtorch}}.dump(2));
   }
   return healthy ? kOk : kFailed;
 }
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("doctor", "is this machine set up right?");
+void add_doctor(Command& program) {
+  Command verb = program.add_command("doctor", "is this machine set up right?");
   auto json = std::make_shared<bool>(false);
-  verb->add_flag("--json", *json, "machine-readable");
-  verb->callback([=, &chosen] { chosen = [=] { return doctor(*json); }; });
+  verb.flag("--json", *json, "machine-readable");
+  verb.runs([=] { return doctor(*json); });
 }
 
 }  // namespace eureka::cli

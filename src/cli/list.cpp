@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/suggest.h"
 #include "cli/cli.h"
 #include "diagnostics/diagnostic.h"
+#include "io/json.h"
 #include "io/option_json.h"
 #include "lab/presets.h"
 #include "lab/study_statistics.h"
@@ -14,8 +14,6 @@
 
 namespace eureka::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kKinds = {"tasks",   "models",  "attention", "diagnostics",
                                          "presets", "options", "statistics"};
@@ -169,19 +167,17 @@ int list(const std::string& kind, const std::string& section, bool json) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand(
+void add_list(Command& program) {
+  Command verb = program.add_command(
       "list", "what there is: tasks, models, attention rules, diagnostics, presets, options, statistics");
   auto kind = std::make_shared<std::string>();
   auto section = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  verb->add_option(
-      "kind", *kind,
-      "tasks, models, attention, diagnostics, presets, options or statistics; the first five when left out");
-  verb->add_option("section", *section,
-                   "with options: task, model, attention, attention.scale, train, diagnose or run");
-  verb->add_flag("--json", *json, "machine-readable");
-  verb->callback([=, &chosen] { chosen = [=] { return list(*kind, *section, *json); }; });
+  verb.option("kind", *kind,
+              "tasks, models, attention, diagnostics, presets, options or statistics; the first five when left out");
+  verb.option("section", *section, "with options: task, model, attention, attention.scale, train, diagnose or run");
+  verb.flag("--json", *json, "machine-readable");
+  verb.runs([=] { return list(*kind, *section, *json); });
 }
 
 }  // namespace eureka::cli

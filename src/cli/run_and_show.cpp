@@ -47,8 +47,7 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
   if (options.json) {
     fmt::print("{}", to_text(*outcome.summary));
   } else {
-    if (is_terminal(STDOUT_FILENO))
-      fmt::print("{}", plot.picture(terminal_columns(STDOUT_FILENO), use_color(STDOUT_FILENO)));
+    if (!options.quiet) fmt::print("{}", plot.picture(terminal_columns(STDOUT_FILENO), use_color(STDOUT_FILENO)));
     print_summary(*outcome.summary, metric, request.directory);
   }
   if (outcome.status == RunStatus::diverged)
@@ -56,11 +55,11 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
   return outcome.status == RunStatus::diverged ? kFailed : kOk;
 }
 
-void add_show_options(CLI::App& verb, ShowOptions& options) {
-  verb.add_flag("--json", options.json, "print summary.json");
-  verb.add_flag("--quiet", options.quiet, "no progress");
+void add_show_options(Command& verb, ShowOptions& options) {
+  verb.flag("--json", options.json, "print summary.json");
+  verb.flag("--quiet", options.quiet, "no progress");
   // Set by eureka study for its trials.
-  verb.add_option("--heartbeat", options.heartbeat)->group("");
+  verb.option("--heartbeat", options.heartbeat).hidden();
 }
 
 }  // namespace eureka::cli

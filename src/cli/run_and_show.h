@@ -15,6 +15,6 @@ struct ShowOptions {
 int run_and_show(const RunConfig& config, const RunRequest& request, const ShowOptions& options);
 
 // --json, --quiet, and the hidden --heartbeat.
-void add_show_options(CLI::App& verb, ShowOptions& options);
+void add_show_options(Command& verb, ShowOptions& options);
 
 }  // namespace eureka::cli

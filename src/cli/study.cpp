@@ -98,28 +98,26 @@ int study(const StudyArguments& arguments) {
 
 }  // namespace
 
-void add_study(CLI::App& app, Action& chosen) {
-  CLI::App* verb =
-      app.add_subcommand("study", "several arms over the same seeds: who has the moment, or reaches a target, sooner?");
+void add_study(Command& program) {
+  Command verb = program.add_command(
+      "study", "several arms over the same seeds: who has the moment, or reaches a target, sooner?");
   auto arguments = std::make_shared<StudyArguments>();
-  verb->add_option("study", arguments->source, "a study preset (eureka list presets) or a TOML file");
-  verb->add_option("--out", arguments->out, "directory of the study; studies/NAME when left out");
-  verb->add_option("--set", arguments->overrides, "section.key=value for every trial; repeatable")->take_all();
-  verb->add_option("--jobs", arguments->jobs, "trials at a time; as many as physical cores when left out")
-      ->check(CLI::Range(1, 1024));
-  verb->add_option("--seeds", arguments->seeds, "seeds 1..N instead of the study's own")
-      ->check(CLI::Range(std::int64_t{1}, kMostSeeds));
-  verb->add_option("--timeout", arguments->timeout, "seconds without a step after which a trial counts as hung")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--progress", arguments->progress, "on standard error: table, json (a line for each event) or none")
-      ->check(CLI::IsMember({"table", "json", "none"}));
-  verb->add_flag("--resume", arguments->resume, "run only what is missing; begins the study if there is none");
-  verb->add_flag("--json", arguments->json, "print study.json instead of the table");
-  verb->footer(
+  verb.option("study", arguments->source, "a study preset (eureka list presets) or a TOML file");
+  verb.option("--out", arguments->out, "directory of the study; studies/NAME when left out");
+  verb.option("--set", arguments->overrides, "section.key=value for every trial; repeatable").repeatable();
+  verb.option("--jobs", arguments->jobs, "trials at a time; as many as physical cores when left out").between(1, 1024);
+  verb.option("--seeds", arguments->seeds, "seeds 1..N instead of the study's own")
+      .between(std::int64_t{1}, kMostSeeds);
+  verb.option("--timeout", arguments->timeout, "seconds without a step after which a trial counts as hung").positive();
+  verb.option("--progress", arguments->progress, "on standard error: table, json (a line for each event) or none")
+      .one_of({"table", "json", "none"});
+  verb.flag("--resume", arguments->resume, "run only what is missing; begins the study if there is none");
+  verb.flag("--json", arguments->json, "print study.json instead of the table");
+  verb.footer(
       "What the arms are compared by is said in the study's file: event = \"moment\" (default), or event = \"target\" "
       "with\n"
       "target = ACCURACY or relative_target = SHARE of the baseline's; docs/studies.md has the format.");
-  verb->callback([=, &chosen] { chosen = [=] { return study(*arguments); }; });
+  verb.runs([=] { return study(*arguments); });
 }
 
 }  // namespace eureka::cli

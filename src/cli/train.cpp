@@ -35,9 +35,13 @@ ConfigEntries entries_of(const TrainArguments& arguments) {
   return entries;
 }
 
+// two-step with attention.rule=qk_norm and train.lr=0.001 becomes runs/two-step-qk_norm-seed0-lr=0.001.
 fs::path default_out(const TrainArguments& arguments, const RunConfig& config) {
-  return fs::path("runs") / fmt::format("{}-{}-seed{}", fs::path(arguments.source).stem().string(),
-                                        config.attention.name, config.run.seed);
+  std::string name =
+      fmt::format("{}-{}-seed{}", fs::path(arguments.source).stem().string(), config.attention.name, config.run.seed);
+  for (const auto& [key, entry] : parse_overrides(arguments.overrides))
+    if (key != "attention.rule" && !key.starts_with("run.")) name += setting_name(key, entry);
+  return fs::path("runs") / name;
 }
 
 int train(const TrainArguments& arguments) {
@@ -51,21 +55,20 @@ int train(const TrainArguments& arguments) {
 
 }  // namespace
 
-void add_train(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("train", "one run: train a model on a task and watch for the moment");
+void add_train(Command& program) {
+  Command verb = program.add_command("train", "one run: train a model on a task and watch for the moment");
   auto arguments = std::make_shared<TrainArguments>();
-  verb->add_option("config", arguments->source,
-                   "a preset (eureka list presets), a TOML file, or a run directory to repeat");
-  verb->add_option("--out", arguments->out, "run directory; runs/NAME when left out");
-  verb->add_option("--set", arguments->overrides, "section.key=value; repeatable (eureka list options)")->take_all();
-  verb->add_option("--seed", arguments->seed, "seed of data and initial weights")->check(CLI::NonNegativeNumber);
-  verb->add_option("--threads", arguments->threads, "CPU threads of this run")->check(CLI::PositiveNumber);
-  verb->add_flag("--resume", arguments->resume, "continue a run that was stopped; begins it if there is none");
-  verb->add_option("--step", arguments->step, "with --resume: from this checkpoint, not the newest; 0: from the start")
-      ->check(CLI::NonNegativeNumber)
-      ->needs("--resume");
-  add_show_options(*verb, arguments->show);
-  verb->callback([=, &chosen] { chosen = [=] { return train(*arguments); }; });
+  verb.option("config", arguments->source, "a preset (eureka list presets), a TOML file, or a run directory to repeat");
+  verb.option("--out", arguments->out, "run directory; runs/NAME when left out");
+  verb.option("--set", arguments->overrides, "section.key=value; repeatable (eureka list options)").repeatable();
+  verb.option("--seed", arguments->seed, "seed of data and initial weights").not_negative();
+  verb.option("--threads", arguments->threads, "CPU threads of this run").positive();
+  verb.flag("--resume", arguments->resume, "continue a run that was stopped; begins it if there is none");
+  verb.option("--step", arguments->step, "with --resume: from this checkpoint, not the newest; 0: from the start")
+      .not_negative()
+      .needs("--resume");
+  add_show_options(verb, arguments->show);
+  verb.runs([=] { return train(*arguments); });
 }
 
 }  // namespace eureka::cli

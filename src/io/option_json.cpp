@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "io/json.h"
+
 namespace eureka {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kTypeNames[] = {"boolean", "integer", "number", "text"};
 
@@ -25,15 +25,15 @@ OptionValue value_from_json(const Json& json, OptionType type) {
 
 OptionInfo option_from_json(const Json& json) {
   OptionInfo info;
-  info.name = json.at("name");
-  const std::string type = json.at("type");
+  info.name = json.at("name").get<std::string>();
+  const std::string type = json.at("type").get<std::string>();
   for (std::size_t i = 0; i < std::size(kTypeNames); ++i)
     if (type == kTypeNames[i]) info.type = static_cast<OptionType>(i);
   info.default_value = value_from_json(json.at("default"), info.type);
-  if (json.contains("min")) info.range.min = json.at("min");
-  if (json.contains("max")) info.range.max = json.at("max");
+  if (json.contains("min")) info.range.min = json.at("min").get<double>();
+  if (json.contains("max")) info.range.max = json.at("max").get<double>();
   if (json.contains("choices")) info.choices = json.at("choices").get<std::vector<std::string>>();
-  info.help = json.at("help");
+  info.help = json.at("help").get<std::string>();
   return info;
 }
 
@@ -66,7 +66,10 @@ Json to_json(const PluginInfo& info) {
 }
 
 PluginInfo plugin_from_json(const Json& json) {
-  PluginInfo plugin{json.at("kind"), json.at("name"), json.at("description"), {}};
+  PluginInfo plugin{json.at("kind").get<std::string>(),
+                    json.at("name").get<std::string>(),
+                    json.at("description").get<std::string>(),
+                    {}};
   for (const Json& option : json.at("options")) plugin.options.push_back(option_from_json(option));
   return plugin;
 }

@@ -2,17 +2,16 @@
 // at build time.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "base/registry.h"
+#include "io/json.h"
 
 namespace eureka {
 
-nlohmann::ordered_json to_json(const OptionValue& value);
-nlohmann::ordered_json to_json(const OptionInfo& info);
-nlohmann::ordered_json to_json(const PluginInfo& info);
+Json to_json(const OptionValue& value);
+Json to_json(const OptionInfo& info);
+Json to_json(const PluginInfo& info);
 
 // The reverse of to_json(PluginInfo); only ever reads what we wrote ourselves.
-PluginInfo plugin_from_json(const nlohmann::ordered_json& json);
+PluginInfo plugin_from_json(const Json& json);
 
 }  // namespace eureka

@@ -9,16 +9,14 @@
 #include <cerrno>
 #include <csignal>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "io/json.h"
 #include "lab/trial_row.h"
 #include "train/run_directory.h"
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string place_of(const Study& study, const Trial& trial) {
   const std::string& point = study.points[trial.point].name;
@@ -121,8 +119,8 @@ void check_trials(const Study& study, const std::vector<Trial>& trials, const Ru
   if (child > 0) ::waitpid(child, &status, 0);
   if (!text.empty()) {
     const Json complaint = Json::parse(text);
-    throw Error(ErrorKind::config, complaint.at("what").get<std::string>(), complaint.at("where"),
-                complaint.at("hint"));
+    throw Error(ErrorKind::config, complaint.at("what").get<std::string>(), complaint.at("where").get<std::string>(),
+                complaint.at("hint").get<std::string>());
   }
   if (child < 0 || status != 0)
     throw Error(ErrorKind::failed, "the models of this study cannot be made: their process died", {},

@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
+#include "io/json.h"
 #include "lab/study_report.h"
 #include "lab/study_statistics.h"
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json maybe(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 Json name_or_null(const std::string& name) { return name.empty() ? Json(nullptr) : Json(name); }

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "io/json.h"
 
 namespace eureka {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
 constexpr auto kProgressEvery = 10s;
@@ -45,7 +44,7 @@ class EventJson {
   Json operator()(const TrialEnded& event) const {
     return {{"event", "trial-ended"},
             {"trial", place(event.trial)},
-            {"status", event.row.status},
+            {"status", status_name(event.row.status)},
             {"steps", event.row.steps},
             {"moment", event.row.moment ? Json(*event.row.moment) : Json(nullptr)},
             {"seconds", event.seconds}};
@@ -86,7 +85,7 @@ void JsonLines::on_event(const StudyEvent& event) {
   }
   Json line = {{"time", time_of_day()}};
   line.update(std::visit(EventJson(out_), event));
-  write_(line.dump(-1, ' ', false, Json::error_handler_t::replace));
+  write_(line.dump(-1, Json::BadText::replace));
 }
 
 StudyLog::StudyLog(const fs::path& out)

@@ -10,11 +10,10 @@
 
 #include "base/embedded.h"
 #include "base/error.h"
+#include "io/json.h"
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Pipe {
   Pipe() {

@@ -4,8 +4,8 @@
 #include <sys/types.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
+#include "io/json.h"
 #include "measure/bench_cases.h"
 #include "measure/step_times.h"
 
@@ -25,7 +25,7 @@ class PyTorch {
   double peak_mb() const { return peak_mb_; }
 
  private:
-  nlohmann::ordered_json ask(const nlohmann::ordered_json& request);
+  Json ask(const Json& request);
 
   pid_t child_ = -1;
   std::FILE* to_ = nullptr;

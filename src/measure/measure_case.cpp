@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <optional>
 
 #include "diagnostics/diagnostic_set.h"
 #include "engine/choose_engine.h"
+#include "io/json.h"
 #include "kernels/gemm.h"
 #include "measure/bench_processes.h"
 #include "measure/step_profile.h"
@@ -16,8 +18,6 @@
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 double process_cpu_ms() {
   timespec now{};
@@ -110,6 +110,18 @@ void use_rule(EngineConfig& config, const std::string& rule) {
   if (config.rule == rule) return;
   config.rule = rule;
   config.rule_options.clear();
+}
+
+std::optional<std::string> why_not_here(const BenchCase& one) {
+  try {
+    const Batch batch = bench_batch(one);
+    make_engine(EngineChoice::automatic, one.config).engine->train_step(batch, {.step = 0, .lr = 1e-4});
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.what();
+  } catch (const std::bad_alloc&) {
+    return "there is too little memory for it";
+  }
 }
 
 Json measure_case(const BenchCase& one, const BenchSettings& settings) {

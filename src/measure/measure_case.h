@@ -4,9 +4,10 @@
 //   figures.at("best_ms");  figures.at("breakdown").at("attention");
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
+#include "io/json.h"
 #include "measure/bench_cases.h"
 
 namespace eureka {
@@ -30,8 +31,11 @@ inline constexpr std::int64_t kLookSamples = 16;
 // Another rule comes with its own default options.
 void use_rule(EngineConfig& config, const std::string& rule);
 
+// Why this machine cannot run the case, if it cannot: a device or a library it has not, too little memory.
+std::optional<std::string> why_not_here(const BenchCase& one);
+
 // The figures that were asked for, by name.
-nlohmann::ordered_json measure_case(const BenchCase& one, const BenchSettings& settings);
+Json measure_case(const BenchCase& one, const BenchSettings& settings);
 
 // What a few steps of the case need beyond what the process held before. Only the first call in a process tells.
 double added_peak_memory_mb(const BenchCase& one);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "io/json.h"
 
 namespace eureka {
 namespace {
@@ -91,10 +92,10 @@ std::string ResultTable::csv() const {
   return result;
 }
 
-nlohmann::ordered_json ResultTable::json() const {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+Json ResultTable::json() const {
+  Json list = Json::array();
   for (const auto& row : rows_) {
-    nlohmann::ordered_json object;
+    Json object;
     for (std::size_t i = 0; i < row.size(); ++i) {
       auto& member = object[columns_[i].key];
       if (const auto* text = std::get_if<std::string>(&row[i])) member = *text;

@@ -8,11 +8,11 @@
 // A cell that is empty or NaN prints as "-", is empty in CSV and null in JSON. CSV and JSON keep every digit.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "io/json.h"
 #include "report/table.h"
 
 namespace eureka {
@@ -39,7 +39,7 @@ class ResultTable {
   std::string text(bool bold_header = false) const;
   std::string markdown() const;
   std::string csv() const;
-  nlohmann::ordered_json json() const;
+  Json json() const;
 
   const std::vector<std::vector<ResultCell>>& rows() const { return rows_; }
 

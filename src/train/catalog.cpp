@@ -7,6 +7,7 @@
 #include "diagnostics/diagnostic.h"
 #include "engine/engine.h"
 #include "engine/fused_models.h"
+#include "io/json.h"
 #include "io/option_json.h"
 #include "tasks/task.h"
 
@@ -18,11 +19,11 @@ std::string title(const std::string& kind) { return kind == "attention" ? "atten
 }  // namespace
 
 Catalog::Catalog(std::string_view torch_declarations) : plugins_(fused_declarations()) {
-  for (const auto& json : nlohmann::ordered_json::parse(torch_declarations)) {
+  for (const auto& json : Json::parse(torch_declarations)) {
     if (json.contains("options"))
       plugins_.push_back(plugin_from_json(json));
     else
-      not_built_.push_back({json.at("kind"), json.at("name")});
+      not_built_.push_back({json.at("kind").get<std::string>(), json.at("name").get<std::string>()});
   }
   for (PluginInfo& task : Registry<Task>::instance().infos()) plugins_.push_back(std::move(task));
   for (PluginInfo& diagnostic : Registry<Diagnostic>::instance().infos()) plugins_.push_back(std::move(diagnostic));

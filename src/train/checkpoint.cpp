@@ -6,16 +6,14 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "io/crc32c.h"
+#include "io/json.h"
 #include "io/safetensors.h"
 #include "train/records/record.h"
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kFiles[] = {"model.safetensors", "optimizer.safetensors", "state.json"};
 constexpr std::string_view kPrefix = "step-";
@@ -50,7 +48,7 @@ std::vector<StateTensor> read_tensors(std::string_view bytes, const fs::path& pa
 Json parse_own_json(const std::string& text, const fs::path& path) {
   try {
     return Json::parse(text);
-  } catch (const Json::exception&) {
+  } catch (const JsonError&) {
     throw Error(ErrorKind::input, "the checkpoint is damaged: not JSON", path.string());
   }
 }
@@ -69,7 +67,7 @@ Checkpoint read_unguarded(const fs::path& directory) {
         throw Error(ErrorKind::input, "the checkpoint is damaged: length or checksum is not what was written",
                     path.string());
       if (name == std::string_view("state.json")) checkpoint.loop = parse_loop_state(bytes, path.string());
-    } catch (const Json::exception&) {
+    } catch (const JsonError&) {
       throw Error(ErrorKind::input, "the checkpoint is damaged: entries are missing", path.string());
     }
   }

@@ -1,14 +1,15 @@
 // eureka bench: the figures are there and hang together.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "io/json.h"
 #include "support/command.h"
 
 namespace eureka {
 namespace {
 
-using Json = nlohmann::json;
+using testing::Contains;
+using testing::HasSubstr;
 
 TEST(Bench, PrintsCompleteJson) {
   const CommandResult result =
@@ -22,7 +23,7 @@ TEST(Bench, PrintsCompleteJson) {
   EXPECT_EQ(one.at("name"), "tiny");
   EXPECT_EQ(one.at("engine"), "fused");
   EXPECT_EQ(one.at("batch"), 128);
-  const double best = one.at("best_ms");
+  const double best = one.at("best_ms").get<double>();
   EXPECT_GT(best, 0);
   EXPECT_LE(best, one.at("median_ms").get<double>());
   EXPECT_NEAR(one.at("samples_per_second").get<double>() * best, 128e3, 1);
@@ -55,6 +56,22 @@ TEST(Bench, PrintsATableAndKnowsItsCases) {
   const CommandResult wrong = eureka_command({"bench", "papre"});
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_NE(wrong.err.find("did you mean 'paper'?"), std::string::npos) << wrong.err;
+}
+
+TEST(Bench, SkipsWhatThisMachineCannotRunAndSaysSo) {
+  if (eureka_command({"doctor"}).out.find("cuda:0") != std::string::npos) GTEST_SKIP() << "it can run everything";
+  const CommandResult result = eureka_command({"bench", "--seconds", "0.01", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json report = Json::parse(result.out);
+  std::vector<std::string> measured;
+  for (const Json& one : report.at("cases")) measured.push_back(one.at("name").get<std::string>());
+  for (const char* name : {"tiny", "paper", "two-step", "image-lab"}) EXPECT_THAT(measured, Contains(name));
+  ASSERT_EQ(report.at("skipped").size(), 1U);
+  EXPECT_EQ(report.at("skipped")[0].at("name"), "image-paper");
+  EXPECT_THAT(report.at("skipped")[0].at("reason").get<std::string>(), HasSubstr("cuda"));
+
+  const CommandResult asked = eureka_command({"bench", "image-paper", "--seconds", "0.01"});
+  EXPECT_EQ(asked.exit_code, 2) << "a case asked for by name is not skipped";
 }
 
 }  // namespace

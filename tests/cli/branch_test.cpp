@@ -4,14 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "io/json.h"
 #include "support/command.h"
 
 namespace eureka {
 namespace {
 
-using Json = nlohmann::json;
 using testing::HasSubstr;
 
 class BranchVerb : public testing::Test {

@@ -3,16 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "io/json.h"
 #include "support/command.h"
 
 namespace eureka {
 namespace {
 
 using testing::HasSubstr;
-using Json = nlohmann::json;
-
 CommandResult condition(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "condition");
   return eureka_command(arguments);

@@ -2,15 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "io/json.h"
 #include "io/tfevents.h"
 #include "support/command.h"
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::json;
 
 CommandResult train(const fs::path& out, const std::vector<std::string>& overrides) {
   std::vector<std::string> words = {

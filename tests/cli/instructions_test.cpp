@@ -3,15 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "io/json.h"
 #include "support/command.h"
 
 namespace eureka {
 namespace {
 
-using nlohmann::json;
 using testing::HasSubstr;
 
 CommandResult with_instructions(const std::string& name, const std::vector<std::string>& arguments) {
@@ -21,16 +20,16 @@ CommandResult with_instructions(const std::string& name, const std::vector<std::
   return result;
 }
 
-json processor(const std::string& doctor) {
-  const json report = json::parse(doctor);
-  for (const json& finding : report.at("findings"))
+Json processor(const std::string& doctor) {
+  const Json report = Json::parse(doctor);
+  for (const Json& finding : report.at("findings"))
     if (finding.at("subject") == "processor") return finding;
   return {};
 }
 
 // "2 cores, using AVX2 of AVX2, SSE4, BASELINE"
 std::vector<std::string> sets_of_this_machine() {
-  const std::string text = processor(eureka_command({"doctor", "--json"}).out).at("text");
+  const std::string text = processor(eureka_command({"doctor", "--json"}).out).at("text").get<std::string>();
   std::stringstream names(text.substr(text.find(" of ") + 4));
   std::vector<std::string> sets;
   for (std::string name; names >> name;) sets.push_back(name.substr(0, name.find_first_of(",:")));
@@ -47,12 +46,13 @@ TEST(Instructions, UnknownOnesAreRefusedWithThoseThatExist) {
 TEST(Instructions, DoctorAndMetaSayWhichAreUsed) {
   const TemporaryDirectory directory;
   for (const std::string& set : sets_of_this_machine()) {
-    EXPECT_THAT(processor(with_instructions(set, {"doctor", "--json"}).out).at("text"), HasSubstr("using " + set));
+    EXPECT_THAT(processor(with_instructions(set, {"doctor", "--json"}).out).at("text").get<std::string>(),
+                HasSubstr("using " + set));
     const std::string run = (directory.path() / set).string();
     const CommandResult result =
         with_instructions(set, {"train", "two-step", "--quiet", "--set", "train.steps=2", "--out", run});
     ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(json::parse(read_file(fs::path(run) / "meta.json")).at("instructions"), set);
+    EXPECT_EQ(Json::parse(read_file(fs::path(run) / "meta.json")).at("instructions"), set);
   }
 }
 
@@ -62,7 +62,8 @@ TEST(Instructions, MetaSaysWhichLibtorchUses) {
   const std::string run = (directory.path() / "reference").string();
   eureka_command(
       {"train", "two-step", "--quiet", "--set", "train.steps=2", "--set", "run.engine=reference", "--out", run});
-  EXPECT_THAT(json::parse(read_file(fs::path(run) / "meta.json")).at("instructions"), HasSubstr("libtorch: "));
+  EXPECT_THAT(Json::parse(read_file(fs::path(run) / "meta.json")).at("instructions").get<std::string>(),
+              HasSubstr("libtorch: "));
 }
 
 }  // namespace

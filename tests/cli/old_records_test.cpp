@@ -3,14 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "io/json.h"
 #include "support/command.h"
 
 namespace eureka {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 
 // A copy of the fixtures of one version, which the program may change.

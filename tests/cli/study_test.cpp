@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/random.h"
+#include "io/json.h"
 #include "support/command.h"
 #include "support/processes.h"
 
@@ -15,7 +15,6 @@ namespace eureka {
 namespace {
 
 using namespace std::chrono_literals;
-using Json = nlohmann::json;
 using testing::HasSubstr;
 
 class StudyVerb : public testing::Test {
@@ -85,7 +84,8 @@ TEST_F(StudyVerb, TellsWhatHappensAsLinesOfJson) {
     std::vector<std::string> names;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
-      if (const Json event = Json::parse(line); event.at("event") != "progress") names.push_back(event.at("event"));
+      if (const Json event = Json::parse(line); event.at("event") != "progress")
+        names.push_back(event.at("event").get<std::string>());
     return names;
   };
   const CommandResult run = eureka_command(study("a", 20, {"--progress", "json", "--json", "--seeds", "1"}));
@@ -96,6 +96,7 @@ TEST_F(StudyVerb, TellsWhatHappensAsLinesOfJson) {
   EXPECT_EQ(told.front(), "planned");
   EXPECT_EQ(std::count(told.begin(), told.end(), "trial-started"), 2);
   EXPECT_EQ(std::count(told.begin(), told.end(), "trial-ended"), 2);
+  EXPECT_THAT(run.err, HasSubstr("\"status\":\"finished\""));
   EXPECT_EQ(told.back(), "study-finished");
 
   const CommandResult again =

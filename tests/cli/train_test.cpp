@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
+#include "io/json.h"
 #include "io/tfevents.h"
 #include "support/command.h"
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::json;
 
 std::vector<std::string> train(const fs::path& out, std::vector<std::string> overrides) {
   std::vector<std::string> words = {"train", "two-step", "--seed", "1", "--quiet", "--out", out.string()};
@@ -30,7 +28,7 @@ TEST(Train, FindsTheMomentAndStopsAfterIt) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const Json summary = Json::parse(read_file(run / "summary.json"));
   EXPECT_EQ(summary.at("status"), "finished");
-  EXPECT_TRUE(summary.at("moment").at("found"));
+  EXPECT_TRUE(summary.at("moment").at("found").get<bool>());
   EXPECT_NEAR(summary.at("moment").at("plateau_level").get<double>(), 0.55, 0.05);
   EXPECT_GT(summary.at("moment").at("level_after").get<double>(), 0.9);
   EXPECT_LT(summary.at("steps").get<int>(), 2000) << "until = moment did not stop the run";
@@ -67,7 +65,7 @@ TEST(Train, TheMlpHasNoMoment) {
   const fs::path run = directory.path() / "run";
   ASSERT_EQ(eureka_command(train(run, {"model.name=mlp", "train.steps=800"})).exit_code, 0);
   const Json summary = Json::parse(read_file(run / "summary.json"));
-  EXPECT_FALSE(summary.at("moment").at("found"));
+  EXPECT_FALSE(summary.at("moment").at("found").get<bool>());
   EXPECT_GT(summary.at("final_validation_accuracy").get<double>(), 0.95);
 }
 
@@ -113,7 +111,7 @@ TEST(Train, EveryRuleAndEveryKindOfScaleRuns) {
   const Json rules = Json::parse(eureka_command({"list", "attention", "--json"}).out);
   ASSERT_EQ(rules.size(), 8U);
   for (const Json& rule : rules) {
-    const std::string name = rule.at("name");
+    const std::string name = rule.at("name").get<std::string>();
     const CommandResult result = eureka_command(
         train(directory.path() / name, {"attention.rule=" + name, "train.steps=30", "attention.scale.kind=learned"}));
     EXPECT_EQ(result.exit_code, 0) << name << ": " << result.err;
@@ -177,7 +175,7 @@ void expect_runs(const std::string& kind) {
   const Json presets = Json::parse(eureka_command({"list", "presets", "--json"}).out);
   int run = 0;
   for (const Json& preset : presets) {
-    const std::string name = preset.at("name");
+    const std::string name = preset.at("name").get<std::string>();
     // It has to be a thousand steps long; tests/cli/branch_test.cpp runs a shorter one.
     if (name == "rescue" || (preset.at("kind") == "study") != (kind == "study")) continue;
     EXPECT_FALSE(preset.at("description").get<std::string>().empty()) << name << " does not say what it is for";

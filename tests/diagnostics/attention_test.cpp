@@ -2,18 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "diagnostics/diagnostic.h"
 #include "diagnostics/diagnostic_set.h"
 #include "engine/fused_engine.h"
+#include "io/json.h"
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::json;
 
 // A samples x heads x rows x columns array of the file, in float32.
 struct Array {
@@ -51,7 +49,7 @@ Json products(const Json& q, const Json& k) {
         }
         rows.push_back(row);
       }
-      all[s].push_back(rows);
+      all.back().push_back(rows);
     }
   }
   return all;
@@ -93,7 +91,7 @@ std::map<std::string, double> numbers_of(const Json& one, std::int64_t at_once) 
 }
 
 TEST(AttentionDiagnostic, AgreesWithTheReferenceOnItsTestVectors) {
-  const Json cases = Json::parse(std::ifstream(EUREKA_TESTS "/diagnostics/vectors.json"));
+  const Json cases = Json::parse(read_file(EUREKA_TESTS "/diagnostics/vectors.json"));
   std::size_t compared = 0;
   for (const Json& one : cases) {
     if (!one.contains("heads")) continue;

@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "io/json.h"
 #include "lab/study_report.h"
 #include "support/example_tasks.h"
 #include "support/temporary_directory.h"
@@ -66,7 +65,7 @@ TEST(StudyMetric, NegativeExplainedVarianceIsAResult) {
   EXPECT_EQ(point.target_arm, "b");
   EXPECT_EQ(report.trials[3].steps_to_level, 30.0);
   EXPECT_FALSE(report.trials[0].steps_to_level);
-  const nlohmann::ordered_json json = nlohmann::ordered_json::parse(study_json(report));
+  const Json json = Json::parse(study_json(report));
   EXPECT_EQ(json.at("points").at(0).at("metric"), "explained_variance");
 }
 

@@ -1,11 +1,11 @@
 // The scheduling of trials, over an executor that runs nothing.
 #include "lab/run_trials.h"
+#include "io/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "lab/study_log.h"
 #include "support/temporary_directory.h"
@@ -76,10 +76,10 @@ class RunTrials : public testing::Test {
   std::vector<TrialFailure> run() {
     return run_trials(trials_, {}, executor_, StudyObservers({&words_, &log_}), stop_);
   }
-  std::vector<nlohmann::json> lines() const {
-    std::vector<nlohmann::json> found;
+  std::vector<Json> lines() const {
+    std::vector<Json> found;
     std::istringstream text(read_file(directory_.path() / "events.jsonl"));
-    for (std::string line; std::getline(text, line);) found.push_back(nlohmann::json::parse(line));
+    for (std::string line; std::getline(text, line);) found.push_back(Json::parse(line));
     return found;
   }
 
@@ -135,10 +135,10 @@ TEST_F(RunTrials, WritesItsEventsAsLinesBehindThoseOfAnEarlierProcess) {
   EXPECT_EQ(lines()[0].at("trial"), "seed-1");
   EXPECT_EQ(lines()[0].at("attempt"), 1);
   EXPECT_THAT(lines()[0].at("time").get<std::string>(), testing::MatchesRegex("....-..-..T..:..:..Z"));
-  const auto is_retry = [](const nlohmann::json& line) {
+  const auto is_retry = [](const Json& line) {
     return line.at("event") == "trial-retried" && line.at("reason") == "killed";
   };
-  const std::vector<nlohmann::json> all = lines();
+  const std::vector<Json> all = lines();
   EXPECT_EQ(std::count_if(all.begin(), all.end(), is_retry), 1);
 
   AppendFile(directory_.path() / "events.jsonl").append("{\"time\": torn");

@@ -1,12 +1,12 @@
 // What a study says of run directories that are written here.
 #include "lab/study_report.h"
+#include "io/json.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "lab/study_statistics.h"
 #include "support/temporary_directory.h"
@@ -14,7 +14,6 @@
 namespace eureka {
 namespace {
 
-using Json = nlohmann::json;
 using testing::HasSubstr;
 
 constexpr int kBudget = 1000, kEvaluateEvery = 10;

@@ -1,5 +1,6 @@
 // What diagnostics leave in a run's records, and what they must not change.
 #include "train/diagnosis.h"
+#include "io/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +11,6 @@
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const Catalog& catalog() {
   static const Catalog instance{declarations::files().front().text};
@@ -64,7 +63,7 @@ TEST(Diagnosis, AddsNumbersToRowsAndChangesNothingElse) {
   ASSERT_EQ(without.size(), 6U);
   Json last;
   for (std::size_t i = 0; i < with.size(); ++i) {
-    const std::int64_t step = with[i].at("step");
+    const std::int64_t step = with[i].at("step").get<std::int64_t>();
     // At every twentieth step, and at the end.
     EXPECT_EQ(with[i].contains("attention/entropy/layer1/head0"), step % 20 == 0 || step == 50) << step;
     Json rest;

@@ -3,6 +3,7 @@
 
 #include "base/embedded.h"
 #include "base/files.h"
+#include "io/json.h"
 #include "support/example_tasks.h"
 #include "support/temporary_directory.h"
 #include "train/detection.h"
@@ -10,8 +11,6 @@
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 RunConfig config_of(const std::string& task, std::int64_t steps) {
   static const Catalog catalog{declarations::files().front().text};
@@ -68,7 +67,7 @@ TEST(RunMetric, BitsAreTheLossInBitsAndFall) {
   const TemporaryDirectory scratch;
   const RunConfig config = config_of("example-text", 200);
   const Json summary = run(config, scratch.path() / "a");
-  const double bits = summary.at("final_validation_bits_per_character");
+  const double bits = summary.at("final_validation_bits_per_character").get<double>();
   EXPECT_NEAR(bits, summary.at("final_validation_loss").get<double>() / std::log(2.0), 1e-12);
   EXPECT_NEAR(bits, 1.55, 0.1);
   const auto task = Registry<Task>::instance().make("example-text");

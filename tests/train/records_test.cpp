@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "io/crc32c.h"
+#include "io/json.h"
 #include "support/temporary_directory.h"
 #include "train/checkpoint.h"
 #include "train/records/branch_origin.h"
@@ -70,11 +71,11 @@ TEST(Records, OfTheFirstVersionAreReadAndWrittenToTheSameBytes) {
 
 TEST(Records, EveryFieldOfTheFirstVersionIsNeededAndOfItsOwnType) {
   for (const OldFile& file : kOldFiles) {
-    const auto whole = nlohmann::ordered_json::parse(read_file(kFixtures / file.path));
+    const auto whole = Json::parse(read_file(kFixtures / file.path));
     for (const auto& [key, value] : whole.items()) {
       auto without = whole, other = whole;
       without.erase(key);
-      other[key] = nlohmann::ordered_json::array();
+      other[key] = Json::array();
       EXPECT_THAT(refusal(file.rewrite, without.dump()), HasSubstr("'" + key + "' is missing")) << file.path;
       EXPECT_THAT(refusal(file.rewrite, other.dump()), HasSubstr("'" + key + "' has a value of another type"));
     }
@@ -205,7 +206,7 @@ TEST(RunSummary, OfARunThatHasNotEndedIsNone) {
 // A checkpoint whose state.json is `state`, intact by its checksums.
 void write_with_state(const fs::path& run, std::int64_t step, const std::string& state) {
   const fs::path directory = run / "checkpoints" / ("step-" + std::to_string(step));
-  auto done = nlohmann::ordered_json::parse(read_file(directory / "DONE"));
+  auto done = Json::parse(read_file(directory / "DONE"));
   done["state.json"] = {{"bytes", state.size()}, {"crc32c", crc32c(state)}};
   replace_file(directory / "state.json", state);
   replace_file(directory / "DONE", done.dump(1) + "\n");

@@ -1,11 +1,10 @@
 #include "train/records/branch_origin.h"
 
+#include "io/json.h"
 #include "train/records/record.h"
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr RecordKind kKind{"the origin of a branch", 1, "make the branch again with another --out DIR"};
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "io/json.h"
 #include "train/records/record.h"
 
 namespace eureka {
@@ -18,14 +19,14 @@ double sum(const RecordReader& fields, const char* key) {
 }  // namespace
 
 std::string to_text(const LoopState& loop) {
-  const nlohmann::ordered_json json = {{"step", loop.step},
-                                       {"metrics_bytes", loop.metrics_bytes},
-                                       {"events_bytes", loop.events_bytes},
-                                       {"tensorboard_bytes", loop.tensorboard_bytes},
-                                       {"loss_sum", loop.loss_sum},
-                                       {"accuracy_sum", loop.accuracy_sum},
-                                       {"gradient_norm_sum", loop.gradient_norm_sum},
-                                       {"sum_steps", loop.sum_steps}};
+  const Json json = {{"step", loop.step},
+                     {"metrics_bytes", loop.metrics_bytes},
+                     {"events_bytes", loop.events_bytes},
+                     {"tensorboard_bytes", loop.tensorboard_bytes},
+                     {"loss_sum", loop.loss_sum},
+                     {"accuracy_sum", loop.accuracy_sum},
+                     {"gradient_norm_sum", loop.gradient_norm_sum},
+                     {"sum_steps", loop.sum_steps}};
   return json.dump(1) + "\n";
 }
 

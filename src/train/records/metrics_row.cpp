@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "io/json.h"
+
 namespace eureka {
 namespace {
 
@@ -29,8 +31,8 @@ double MetricsRow::validation_metric() const {
   return numbers.front().second;
 }
 
-nlohmann::ordered_json to_json(const MetricsRow& row) {
-  nlohmann::ordered_json json{{"step", row.step}};
+Json to_json(const MetricsRow& row) {
+  Json json{{"step", row.step}};
   for (const auto& [name, value] : row.numbers) json[name] = value;
   return json;
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "io/json.h"
 #include "train/records/record.h"
 
 namespace eureka {
@@ -37,7 +38,7 @@ inline constexpr const char* kValidationLoss = "val_loss";
 
 // One line of JSON, without its end; and the object in it, for a record that holds a row.
 std::string to_text(const MetricsRow& row);
-nlohmann::ordered_json to_json(const MetricsRow& row);
+Json to_json(const MetricsRow& row);
 MetricsRow metrics_row(const RecordReader& fields);
 
 // Throws Error(input) at `where` when it is no row, or lacks a number that is `needed`.

@@ -5,22 +5,21 @@
 #include <limits>
 #include <optional>
 
+#include "io/json.h"
+
 namespace eureka {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Nothing when the value is of another type.
 void convert(const Json& json, std::optional<bool>& value) {
   if (json.is_boolean()) value = json.get<bool>();
 }
 void convert(const Json& json, std::optional<std::int64_t>& value) {
-  const bool too_large =
-      json.is_number_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max();
-  if (json.is_number_integer() && !too_large) value = json.get<std::int64_t>();
+  const bool too_large = json.is_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max();
+  if (json.is_integer() && !too_large) value = json.get<std::int64_t>();
 }
 void convert(const Json& json, std::optional<std::uint64_t>& value) {
-  if (json.is_number_unsigned()) value = json.get<std::uint64_t>();
+  if (json.is_unsigned()) value = json.get<std::uint64_t>();
 }
 void convert(const Json& json, std::optional<double>& value) {
   if (json.is_number()) value = json.get<double>();
@@ -36,17 +35,17 @@ void convert(const Json& json, std::optional<std::optional<double>>& value) {
 }  // namespace
 
 RecordReader::RecordReader(std::string_view text, const RecordKind& kind, std::string where)
-    : fields_(Json::parse(text, nullptr, false)), kind_(kind), where_(std::move(where)) {
+    : fields_(Json::parse_if_valid(text).value_or(Json())), kind_(kind), where_(std::move(where)) {
   if (!fields_.is_object()) throw Error(ErrorKind::input, fmt::format("not {}", kind.title), where_, kind.hint);
   const auto format = get_or<std::int64_t>("format", 1);
   if (format > kind.format) {
-    const auto writer = fields_.find("version");
+    const Json* writer = fields_.find("version");
     throw NewerFormat(
         ErrorKind::input,
         fmt::format("{} in format {}; eureka {} reads up to format {}", kind.title, format, EUREKA_VERSION,
                     kind.format),
         where_,
-        fmt::format("a later eureka wrote it: use {}", writer != fields_.end() && writer->is_string()
+        fmt::format("a later eureka wrote it: use {}", writer != nullptr && writer->is_string()
                                                            ? fmt::format("eureka {}", writer->get<std::string>())
                                                            : "that one"));
   }
@@ -54,8 +53,8 @@ RecordReader::RecordReader(std::string_view text, const RecordKind& kind, std::s
 }
 
 const Json& RecordReader::field(const std::string& key) const {
-  const auto found = fields_.find(key);
-  if (found == fields_.end()) refuse(fmt::format("'{}' is missing", key));
+  const Json* found = fields_.find(key);
+  if (found == nullptr) refuse(fmt::format("'{}' is missing", key));
   return *found;
 }
 

@@ -11,13 +11,13 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "io/json.h"
 
 namespace eureka {
 
@@ -59,11 +59,10 @@ class RecordReader {
   [[noreturn]] void refuse(const std::string& what) const;
 
  private:
-  RecordReader(const RecordReader& whole, const nlohmann::ordered_json& part)
-      : fields_(part), kind_(whole.kind_), where_(whole.where_) {}
-  const nlohmann::ordered_json& field(const std::string& key) const;
+  RecordReader(const RecordReader& whole, const Json& part) : fields_(part), kind_(whole.kind_), where_(whole.where_) {}
+  const Json& field(const std::string& key) const;
 
-  nlohmann::ordered_json fields_;
+  Json fields_;
   RecordKind kind_;
   std::string where_;
 };

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "io/json.h"
 #include "train/records/record.h"
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr RecordKind kKind{"an event of a run", 1,
                            "the file was changed by hand: start the run again in another directory"};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "io/json.h"
 #include "train/records/record.h"
 
 namespace eureka {
@@ -20,17 +21,17 @@ RunStatus status_of(const RecordReader& fields) {
 }  // namespace
 
 std::string to_text(const RunMeta& meta) {
-  nlohmann::ordered_json json = {{"version", meta.version},
-                                 {"status", status_name(meta.status)},
-                                 {"seed", meta.seed},
-                                 {"host", meta.host},
-                                 {"cores", meta.cores},
-                                 {"engine", meta.engine},
-                                 {"instructions", meta.instructions},
-                                 {"threads", meta.threads},
-                                 {"device", meta.device},
-                                 {"updates_done", meta.updates_done},
-                                 {"seconds_of_last_session", meta.seconds_of_last_session}};
+  Json json = {{"version", meta.version},
+               {"status", status_name(meta.status)},
+               {"seed", meta.seed},
+               {"host", meta.host},
+               {"cores", meta.cores},
+               {"engine", meta.engine},
+               {"instructions", meta.instructions},
+               {"threads", meta.threads},
+               {"device", meta.device},
+               {"updates_done", meta.updates_done},
+               {"seconds_of_last_session", meta.seconds_of_last_session}};
   if (!meta.why_not_fused.empty()) json["why_not_fused"] = meta.why_not_fused;
   return json.dump(2) + "\n";
 }

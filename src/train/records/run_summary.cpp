@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "io/json.h"
 #include "train/records/record.h"
 
 namespace eureka {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr RecordKind kKind{"a summary of a run", 1, "remove the file and run again with --resume"};
 

@@ -122,6 +122,15 @@ std::string target_words(const PointReport& point, const Study& study) {
       is_baselines ? "the baseline's" : fmt::format("{}'s (the baseline stays on the plateau)", point.target_arm));
 }
 
+// With train.until = "moment": the budget was not used up, though nothing went wrong.
+bool some_stopped_early(const PointReport& point, const StudyReport& report) {
+  const auto index = static_cast<std::size_t>(&point - report.points.data());
+  return std::any_of(report.trials.begin(), report.trials.end(), [&](const TrialRow& trial) {
+    return trial.point == index && trial.moment && trial.status == RunStatus::finished &&
+           static_cast<double>(trial.steps) - trial.origin < point.horizon;
+  });
+}
+
 std::string key_of(const PointReport& point, const StudyReport& report) {
   const bool by_target = report.study.event == AwaitedEvent::target;
   std::string text = fmt::format("steps{} up to {:.0f}; mean to budget: a run {} counts as {:.0f}",
@@ -132,6 +141,8 @@ std::string key_of(const PointReport& point, const StudyReport& report) {
                         target_words(point, report.study));
   else if (by_target)
     text += "; no target: no arm leaves the plateau";
+  if (some_stopped_early(point, report))
+    text += "; final acc: of runs that were stopped after their moment, what they had by then";
   return text;
 }
 

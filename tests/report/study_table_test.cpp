@@ -45,6 +45,14 @@ TEST(StudyText, ByTheTargetSpeaksOfTheTarget) {
   EXPECT_THAT(text, Not(HasSubstr("without a moment")));
 }
 
+TEST(StudyText, TellsWhatTheFinalAccuracyIsWhenRunsWereStoppedAfterTheirMoment) {
+  StudyReport report = report_by(AwaitedEvent::moment);
+  report.trials = {{.steps = 1000, .moment = 500}};
+  EXPECT_THAT(study_text(report, {}), Not(HasSubstr("stopped after their moment")));
+  report.trials = {{.steps = 750, .moment = 500}};
+  EXPECT_THAT(study_text(report, {}), HasSubstr("stopped after their moment"));
+}
+
 TEST(StudyText, NarrowTerminalsGetFewerColumns) {
   const std::string text = study_text(report_by(AwaitedEvent::moment), {.width = 80});
   EXPECT_THAT(text, HasSubstr("speed-up [95%]"));

@@ -1,7 +1,6 @@
 #include "engine/fused_engine.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,21 +11,11 @@
 #include "base/exact_math.h"
 #include "base/work_part.h"
 #include "engine/fused_models.h"
+#include "kernels/fused_rules.h"
 #include "kernels/updates.h"
 
 namespace eureka {
 namespace {
-
-// Samples are split into groups, each with a gradient of its own: the most threads that can work on one step. Fixed by
-// the size of the batch, never by the number of threads, and few where adding them up would cost more than it brings.
-constexpr std::size_t kMostGroups = 8;
-constexpr std::size_t kRowsPerGroup = 512;
-
-std::size_t group_count(std::size_t samples, std::size_t tokens) {
-  std::size_t groups = 2;
-  while (groups < kMostGroups && samples * tokens >= 2 * groups * kRowsPerGroup) groups *= 2;
-  return std::min(groups, std::max<std::size_t>(1, samples));
-}
 
 // Passes over the flat buffers go by stretches of this many floats.
 constexpr std::size_t kStretch = 16384;
@@ -36,20 +25,6 @@ const EngineConfig& checked(const EngineConfig& config) {
     throw Error(ErrorKind::config, fmt::format("the fused engine cannot run this: {}", *reason), {},
                 "use --set run.engine=auto, which takes the reference engine where it must");
   return config;
-}
-
-// Passes the model on if its buffers fit into this machine: weights, their two packed forms, gradients, optimizer.
-FusedModel fitting(FusedModel model, int threads) {
-  const double floats =
-      static_cast<double>(FusedPass::floats(model)) * threads + static_cast<double>(model.floats) * (5.0 + kMostGroups);
-  const double bytes = floats * sizeof(float);
-  const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
-  if (bytes > memory)
-    throw Error(
-        ErrorKind::config,
-        fmt::format("this model needs {:.1f} GB of memory, this machine has {:.1f} GB", bytes / 1e9, memory / 1e9), {},
-        "make model.width or model.depth smaller");
-  return model;
 }
 
 void check_answers(const Batch& batch, const TaskShape& shape, std::size_t answers) {
@@ -66,8 +41,10 @@ void check_answers(const Batch& batch, const TaskShape& shape, std::size_t answe
 }  // namespace
 
 std::optional<std::string> why_not_fused(const EngineConfig& config) {
-  if (find_fused_model(config.model) == nullptr) return fmt::format("model '{}' has no fused form", config.model);
-  if (find_fused_rule(config.rule) == nullptr) return fmt::format("attention rule '{}' has no fused form", config.rule);
+  const FusedModelInfo* model = find_fused_model(config.model);
+  if (model == nullptr) return fmt::format("model '{}' has no fused form", config.model);
+  if (model->attends && find_fused_rule(config.rule) == nullptr)
+    return fmt::format("attention rule '{}' has no fused form", config.rule);
   if (config.device != "cpu") return fmt::format("device '{}' is not the CPU", config.device);
   if (config.double_precision || config.precision != Precision::float32) return "it computes in float32 only";
   return std::nullopt;
@@ -75,81 +52,59 @@ std::optional<std::string> why_not_fused(const EngineConfig& config) {
 
 FusedEngine::FusedEngine(const EngineConfig& config)
     : config_(checked(config)),
-      model_(fitting(FusedModel(config), config.threads)),
-      weights_(model_),
+      network_(find_fused_model(config.model)->make(config)),
+      layout_(network_->layout()),
       pool_(static_cast<std::size_t>(std::max(1, config.threads))),
-      values_(model_.floats) {
-  for (std::size_t thread = 0; thread < pool_.threads(); ++thread)
-    passes_.push_back(std::make_unique<FusedPass>(model_, weights_));
-  for (std::size_t i = 0; i < model_.specs.size(); ++i) {
-    const std::vector<float> initial = initial_values(model_.specs[i], config.seed);
-    const Slot& slot = model_.slots[i];
+      losses_(*this),
+      values_(layout_.floats) {
+  for (std::size_t i = 0; i < layout_.specs.size(); ++i) {
+    const std::vector<float> initial = initial_values(layout_.specs[i], config.seed);
+    const Slot& slot = layout_.slots[i];
     for (std::size_t row = 0; row < slot.rows; ++row)
       std::memcpy(values_.data() + slot.offset + row * slot.stride, initial.data() + row * slot.columns,
                   slot.columns * sizeof(float));
   }
   if (config.optimizer.kind == OptimizerKind::sgd) {
-    state_.push_back({"momentum", Buffer(model_.floats)});
+    state_.push_back({"momentum", Buffer(layout_.floats)});
   } else {
-    state_.push_back({"m", Buffer(model_.floats)});
-    state_.push_back({"v", Buffer(model_.floats)});
+    state_.push_back({"m", Buffer(layout_.floats)});
+    state_.push_back({"v", Buffer(layout_.floats)});
   }
-  squares_.resize(model_.floats / kStretch + 1);
+  squares_.resize(layout_.floats / kStretch + 1);
 }
 
-template <class Visit>
-void FusedEngine::each_microbatch(const Batch& batch, const Visit& visit) {
-  const auto samples = static_cast<std::size_t>(batch.samples);
-  const std::size_t groups = group_count(samples, model_.tokens);
-  pool_.run(groups, [&](std::size_t group, std::size_t thread) {
-    const std::size_t begin = samples * group / groups, end = samples * (group + 1) / groups;
-    const std::size_t parts = (end - begin + model_.microbatch - 1) / model_.microbatch;
-    for (std::size_t part = 0; part < parts; ++part) {
-      const std::size_t first = begin + (end - begin) * part / parts;
-      const std::size_t count = begin + (end - begin) * (part + 1) / parts - first;
-      visit(*passes_[thread], SampleRange{first, count}, group);
-    }
-  });
-}
-
-void FusedEngine::take_losses(const Batch& batch, SampleRange samples, FusedPass& pass) {
-  const InPart part(WorkPart::loss);
-  for (std::size_t answer = 0; answer < pass.answers(); ++answer) {
-    const std::size_t index = samples.first * model_.answers + answer;
-    float* gradient = pass.d_logits(answer);
-    if (!batch.asks(index)) {
-      losses_[index] = {};
-      std::memset(gradient, 0, model_.class_stride * sizeof(float));
-    } else if (model_.plan.shape.loss == LossKind::squared) {
-      losses_[index] = squared_loss(pass.logits(answer), model_.classes, model_.class_stride,
-                                    batch.targets.data() + index * model_.classes, answer_weight_, gradient);
-    } else {
-      losses_[index] = cross_entropy(pass.logits(answer), model_.classes, model_.class_stride, batch.labels[index],
-                                     config_.label_smoothing, answer_weight_, gradient);
-    }
-  }
-}
-
-void FusedEngine::check_inputs(const Batch& batch) const {
-  for (const std::int32_t id : batch.ids)
-    EUREKA_CHECK(id >= 0 && id < model_.plan.shape.vocabulary, "an id outside the vocabulary");
-}
-
-void FusedEngine::begin_pass(const Batch& batch, std::int64_t denominator) {
-  const std::size_t answers = static_cast<std::size_t>(batch.samples) * model_.answers;
+void FusedEngine::Losses::begin(const Batch& batch, std::int64_t denominator) {
+  batch_ = &batch;
+  const std::size_t answers = static_cast<std::size_t>(batch.samples) * engine_.network_->answers();
   losses_.resize(answers);
-  check_answers(batch, model_.plan.shape, answers);
-  check_inputs(batch);
+  check_answers(batch, engine_.config_.shape, answers);
   const std::int64_t over = denominator > 0 ? denominator : static_cast<std::int64_t>(batch.asked_count(answers));
   answer_weight_ = over > 0 ? 1.0 / static_cast<double>(over) : 0.0;
 }
 
-void FusedEngine::pack_weights(std::int64_t step) {
-  const InPart part(WorkPart::optimizer);
-  weights_.pack_from(values_.data(), scale_multiple(config_.scale, step, config_.total_steps));
+void FusedEngine::Losses::take(SampleRange samples, const float* predictions, float* gradient) {
+  const InPart part(WorkPart::loss);
+  const EngineConfig& config = engine_.config_;
+  const std::size_t answers = engine_.network_->answers(), classes = engine_.classes();
+  const std::size_t stride = engine_.network_->class_stride();
+  for (std::size_t answer = 0; answer < samples.count * answers; ++answer) {
+    const std::size_t index = samples.first * answers + answer;
+    const float* row = predictions + answer * stride;
+    float* d_row = gradient + answer * stride;
+    if (!batch_->asks(index)) {
+      losses_[index] = {};
+      std::memset(d_row, 0, stride * sizeof(float));
+    } else if (config.shape.loss == LossKind::squared) {
+      losses_[index] =
+          squared_loss(row, classes, stride, batch_->targets.data() + index * classes, answer_weight_, d_row);
+    } else {
+      losses_[index] =
+          cross_entropy(row, classes, stride, batch_->labels[index], config.label_smoothing, answer_weight_, d_row);
+    }
+  }
 }
 
-Evaluation FusedEngine::mean_of_losses(bool smoothed) const {
+Evaluation FusedEngine::Losses::mean(bool smoothed) const {
   double loss = 0, hit = 0, possible = 0;
   for (const AnswerLoss& answer : losses_) {
     loss += smoothed ? answer.loss : answer.plain_loss;
@@ -159,27 +114,23 @@ Evaluation FusedEngine::mean_of_losses(bool smoothed) const {
   return {.loss = loss * answer_weight_, .accuracy = possible > 0 ? hit / possible : 0.0};
 }
 
-void FusedEngine::pass_over(const Batch& batch, std::int64_t step, bool training, std::int64_t denominator) {
-  begin_pass(batch, denominator);
-  if (training) {
-    const std::size_t groups = group_count(static_cast<std::size_t>(batch.samples), model_.tokens);
-    while (gradients_.size() < groups) gradients_.emplace_back(model_.floats);
-  }
-  pack_weights(step);
-  each_microbatch(batch, [&](FusedPass& pass, SampleRange samples, std::size_t group) {
-    pass.forward(batch, samples, training ? step : -1);
-    take_losses(batch, samples, pass);
-    if (training) pass.backward(gradients_[group].data());
-  });
+void FusedEngine::check_inputs(const Batch& batch) const {
+  for (const std::int32_t id : batch.ids)
+    EUREKA_CHECK(id >= 0 && id < config_.shape.vocabulary, "an id outside the vocabulary");
+}
+
+void FusedEngine::take_weights(std::int64_t step) {
+  const InPart part(WorkPart::optimizer);
+  network_->take_weights(values_.data(), scale_multiple(config_.scale, step, config_.total_steps));
 }
 
 double FusedEngine::sum_gradients() {
   parts_.clear();
   for (Buffer& gradient : gradients_) parts_.push_back(gradient.data());
-  const std::size_t stretches = (model_.floats + kStretch - 1) / kStretch;
+  const std::size_t stretches = (layout_.floats + kStretch - 1) / kStretch;
   pool_.run(stretches, [&](std::size_t i, std::size_t) {
     const InPart part(WorkPart::optimizer);
-    squares_[i] = sum_parts(parts_.data(), parts_.size(), i * kStretch, std::min(model_.floats, (i + 1) * kStretch));
+    squares_[i] = sum_parts(parts_.data(), parts_.size(), i * kStretch, std::min(layout_.floats, (i + 1) * kStretch));
   });
   double square = 0;
   for (std::size_t i = 0; i < stretches; ++i) square += squares_[i];
@@ -188,10 +139,15 @@ double FusedEngine::sum_gradients() {
 
 StepResult FusedEngine::gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) {
   // An update leaves zeros behind; a caller who asks twice without one does not.
-  if (gradients_pending_) std::memset(gradients_[0].data(), 0, model_.floats * sizeof(float));
+  if (gradients_pending_) std::memset(gradients_[0].data(), 0, layout_.floats * sizeof(float));
   gradients_pending_ = true;
-  pass_over(batch, step, true, denominator);
-  const Evaluation mean = mean_of_losses(true);
+  check_inputs(batch);
+  losses_.begin(batch, denominator);
+  const std::size_t groups = network_->groups(static_cast<std::size_t>(batch.samples));
+  while (gradients_.size() < groups) gradients_.emplace_back(layout_.floats);
+  take_weights(step);
+  network_->pass({.batch = batch, .step = step, .gradients = {gradients_.data(), groups}}, pool_, losses_);
+  const Evaluation mean = losses_.mean(true);
   StepResult result{.loss = mean.loss, .accuracy = mean.accuracy};
   result.gradient_norm = sum_gradients();
   return result;
@@ -199,24 +155,57 @@ StepResult FusedEngine::gradient(const Batch& batch, std::int64_t step, std::int
 
 FlatGradient FusedEngine::flat_gradient() {
   EUREKA_CHECK(gradients_pending_, "a gradient is there between gradient() and update()");
-  return {.data = gradients_[0].data(), .numbers = model_.floats, .parts = model_.slots};
+  return {.data = gradients_[0].data(), .numbers = layout_.floats, .parts = layout_.slots};
 }
 
 Evaluation FusedEngine::evaluate(const Batch& batch, std::int64_t step) {
-  pass_over(batch, step, false);
-  return mean_of_losses(false);
+  check_inputs(batch);
+  losses_.begin(batch, 0);
+  take_weights(step);
+  network_->pass({.batch = batch}, pool_, losses_);
+  return losses_.mean(false);
 }
 
 void FusedEngine::predict(const Batch& batch, std::int64_t step, std::vector<float>& predictions) {
+  struct Copier final : AnswerSink {
+    Copier(std::size_t answers, std::size_t classes, std::size_t stride, float* to)
+        : answers_(answers), classes_(classes), stride_(stride), to_(to) {}
+    void take(SampleRange samples, const float* from, float*) override {
+      for (std::size_t answer = 0; answer < samples.count * answers_; ++answer)
+        std::memcpy(to_ + (samples.first * answers_ + answer) * classes_, from + answer * stride_,
+                    classes_ * sizeof(float));
+    }
+    std::size_t answers_, classes_, stride_;
+    float* to_;
+  };
   check_inputs(batch);
-  predictions.resize(static_cast<std::size_t>(batch.samples) * model_.answers * model_.classes);
-  pack_weights(step);
-  each_microbatch(batch, [&](FusedPass& pass, SampleRange samples, std::size_t) {
-    pass.forward(batch, samples, -1);
-    for (std::size_t answer = 0; answer < pass.answers(); ++answer)
-      std::memcpy(predictions.data() + (samples.first * model_.answers + answer) * model_.classes, pass.logits(answer),
-                  model_.classes * sizeof(float));
-  });
+  predictions.resize(static_cast<std::size_t>(batch.samples) * network_->answers() * classes());
+  take_weights(step);
+  Copier copier(network_->answers(), classes(), network_->class_stride(), predictions.data());
+  network_->pass({.batch = batch}, pool_, copier);
+}
+
+void FusedEngine::observe(const Batch& batch, std::int64_t step, const ObservationRequest& request,
+                          ObservationSink& sink) {
+  const bool backward = request.gradients || request.parameter_gradients;
+  if (backward) {
+    if (seen_gradient_.empty()) seen_gradient_ = Buffer(layout_.floats);
+    std::memset(seen_gradient_.data(), 0, layout_.floats * sizeof(float));
+  }
+  check_inputs(batch);
+  losses_.begin(batch, 0);
+  take_weights(step);
+  network_->look({batch, step, request, sink, backward ? seen_gradient_.data() : nullptr}, pool_, losses_);
+  if (!request.parameter_gradients) return;
+  for (std::size_t i = 0; i < layout_.specs.size(); ++i) {
+    const Slot& slot = layout_.slots[i];
+    sink.see_parameter({.spec = &layout_.specs[i],
+                        .rows = static_cast<std::int64_t>(slot.rows),
+                        .columns = static_cast<std::int64_t>(slot.columns),
+                        .stride = static_cast<std::int64_t>(slot.stride),
+                        .values = values_.data() + slot.offset,
+                        .gradient = seen_gradient_.data() + slot.offset});
+  }
 }
 
 void FusedEngine::update(const StepSettings& settings) {
@@ -229,16 +218,16 @@ void FusedEngine::update(const StepSettings& settings) {
     now.bias1 = 1 - exact::pow(o.beta1, updates);
     now.bias2 = 1 - exact::pow(o.beta2, updates);
   }
-  pool_.run(model_.slots.size(), [&](std::size_t slot, std::size_t) { update_slot(slot, now); });
+  pool_.run(layout_.slots.size(), [&](std::size_t slot, std::size_t) { update_slot(slot, now); });
 }
 
 void FusedEngine::update_slot(std::size_t slot, const UpdateNow& update) {
   const InPart part(WorkPart::optimizer);
-  const ParameterSpec& spec = model_.specs[slot];
+  const ParameterSpec& spec = layout_.specs[slot];
   const OptimizerOptions& o = config_.optimizer;
   const double rate = update.lr * config_.lr_multiplier[spec.group];
   const double decay = spec.decays ? o.weight_decay : 0.0;
-  const std::size_t begin = model_.slots[slot].offset, count = model_.slots[slot].floats();
+  const std::size_t begin = layout_.slots[slot].offset, count = layout_.slots[slot].floats();
   float* values = values_.data() + begin;
   float* gradient = gradients_[0].data() + begin;
   const auto gradient_scale = static_cast<float>(update.gradient_scale);
@@ -263,8 +252,8 @@ void FusedEngine::update_slot(std::size_t slot, const UpdateNow& update) {
 }
 
 StateTensor FusedEngine::exported(const std::string& name, std::size_t parameter, const Buffer& from) const {
-  const Slot& slot = model_.slots[parameter];
-  StateTensor tensor{name, model_.specs[parameter].shape, {}};
+  const Slot& slot = layout_.slots[parameter];
+  StateTensor tensor{name, layout_.specs[parameter].shape, {}};
   tensor.values.reserve(slot.rows * slot.columns);
   for (std::size_t row = 0; row < slot.rows; ++row) {
     const float* values = from.data() + slot.offset + row * slot.stride;
@@ -275,42 +264,56 @@ StateTensor FusedEngine::exported(const std::string& name, std::size_t parameter
 
 std::vector<StateTensor> FusedEngine::gradients() const {
   std::vector<StateTensor> tensors;
-  for (std::size_t i = 0; i < model_.specs.size(); ++i)
-    tensors.push_back(exported(model_.specs[i].name, i, gradients_.at(0)));
+  for (std::size_t i = 0; i < layout_.specs.size(); ++i)
+    tensors.push_back(exported(layout_.specs[i].name, i, gradients_.at(0)));
   return tensors;
 }
 
 EngineState FusedEngine::export_state() const {
   EngineState state;
-  for (std::size_t i = 0; i < model_.specs.size(); ++i) {
-    const std::string& name = model_.specs[i].name;
+  for (std::size_t i = 0; i < layout_.specs.size(); ++i) {
+    const std::string& name = layout_.specs[i].name;
     state.model.push_back(exported(name, i, values_));
     for (const StateVector& vector : state_)
       state.optimizer.push_back(exported(vector.name + "." + name, i, vector.values));
   }
+  for (const NetworkState& own : network_->state())
+    state.model.push_back({own.name,
+                           {static_cast<std::int64_t>(own.values.size())},
+                           std::vector<float>(own.values.begin(), own.values.end())});
   return state;
 }
 
 void FusedEngine::import_state(const EngineState& state) {
-  std::map<std::string, const StateTensor*> model, optimizer;
-  for (const StateTensor& tensor : state.model) model[tensor.name] = &tensor;
-  for (const StateTensor& tensor : state.optimizer) optimizer[tensor.name] = &tensor;
-  const auto copy = [&](const std::map<std::string, const StateTensor*>& from, const std::string& name,
-                        std::size_t parameter, Buffer& to) {
+  using ByName = std::map<std::string, const StateTensor*>;
+  const auto by_name = [](const std::vector<StateTensor>& tensors) {
+    ByName named;
+    for (const StateTensor& tensor : tensors) named[tensor.name] = &tensor;
+    return named;
+  };
+  const auto find = [](const ByName& from, const std::string& name, const std::vector<std::int64_t>& shape) {
     const auto found = from.find(name);
     if (found == from.end()) throw Error(ErrorKind::input, fmt::format("the checkpoint has no tensor '{}'", name));
-    if (found->second->shape != model_.specs[parameter].shape)
+    if (found->second->shape != shape)
       throw Error(ErrorKind::input,
                   fmt::format("tensor '{}' of the checkpoint has another shape than the model", name));
-    const Slot& slot = model_.slots[parameter];
+    return found->second->values.data();
+  };
+  const auto copy = [&](const ByName& from, const std::string& name, std::size_t parameter, Buffer& to) {
+    const float* values = find(from, name, layout_.specs[parameter].shape);
+    const Slot& slot = layout_.slots[parameter];
     for (std::size_t row = 0; row < slot.rows; ++row)
-      std::memcpy(to.data() + slot.offset + row * slot.stride, found->second->values.data() + row * slot.columns,
+      std::memcpy(to.data() + slot.offset + row * slot.stride, values + row * slot.columns,
                   slot.columns * sizeof(float));
   };
-  for (std::size_t i = 0; i < model_.specs.size(); ++i) {
-    copy(model, model_.specs[i].name, i, values_);
-    for (StateVector& vector : state_) copy(optimizer, vector.name + "." + model_.specs[i].name, i, vector.values);
+  const ByName model = by_name(state.model), optimizer = by_name(state.optimizer);
+  for (std::size_t i = 0; i < layout_.specs.size(); ++i) {
+    copy(model, layout_.specs[i].name, i, values_);
+    for (StateVector& vector : state_) copy(optimizer, vector.name + "." + layout_.specs[i].name, i, vector.values);
   }
+  for (const NetworkState& own : network_->state())
+    std::copy_n(find(model, own.name, {static_cast<std::int64_t>(own.values.size())}), own.values.size(),
+                own.values.begin());
 }
 
 }  // namespace eureka

@@ -45,7 +45,6 @@ TEST(Diagnose, EveryListedNumberIsInTheRowsAndInTensorBoard) {
 
 // Nothing to see is nothing to say, in rows and summary.
 TEST(Diagnose, AModelWithoutAttentionHasNoNumbersOfIt) {
-  EUREKA_NEEDS_TORCH();
   const TemporaryDirectory directory;
   const fs::path run = directory.path() / "run";
   const CommandResult result = train(run, {"diagnose.names=attention", "model.name=mlp"});

@@ -164,7 +164,6 @@ TEST_F(StudyVerb, AxesCompareEachArmWithTheBaselineAtTheSamePoint) {
 }
 
 TEST_F(StudyVerb, TheTargetIsTheBestArmsWhereTheBaselineStaysOnThePlateau) {
-  EUREKA_NEEDS_TORCH();
   const fs::path file = directory_.path() / "target.toml";
   std::ofstream(file) << "[study]\nbase = \"two-step\"\nseeds = 2\nbudget = 300\nset.train.validation_samples = 500\n"
                          "[[arm]]\nname = \"softmax\"\n[[arm]]\nname = \"mlp\"\nset.model.name = \"mlp\"\n";

@@ -60,7 +60,6 @@ TEST(Train, TheCopyPresetSolvesItsTask) {
 }
 
 TEST(Train, TheMlpHasNoMoment) {
-  EUREKA_NEEDS_TORCH();
   const TemporaryDirectory directory;
   const fs::path run = directory.path() / "run";
   ASSERT_EQ(eureka_command(train(run, {"model.name=mlp", "train.steps=800"})).exit_code, 0);
@@ -166,7 +165,7 @@ TEST(List, StartsFastAndNamesEverything) {
   const auto elapsed = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_LT(elapsed, std::chrono::milliseconds(300)) << "torch must not be loaded to list what there is";
-  for (const char* name : {"two-step", "transformer", "norm_softmax", "entmax15", "two-step-hard"})
+  for (const char* name : {"two-step", "transformer", "mlp", "resnet9", "norm_softmax", "entmax15", "two-step-hard"})
     EXPECT_NE(result.out.find(name), std::string::npos) << name;
 }
 
@@ -196,10 +195,7 @@ void expect_runs(const std::string& kind) {
 }
 
 TEST(Presets, AllTrain) { expect_runs("train"); }
-TEST(Presets, AllStudiesRun) {
-  EUREKA_NEEDS_TORCH();
-  expect_runs("study");
-}
+TEST(Presets, AllStudiesRun) { expect_runs("study"); }
 
 TEST(Doctor, SaysThatTorchIsNotBuiltIn) {
   if (EUREKA_BUILT_WITH_TORCH) GTEST_SKIP() << "it is";

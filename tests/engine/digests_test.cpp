@@ -93,6 +93,25 @@ void check_the_rest(DigestFile& file) {
     config.clip = 0.5;
     expect("clipped, optimizer " + std::to_string(static_cast<int>(kind)), config);
   }
+  for (const LossKind loss : {LossKind::cross_entropy, LossKind::squared}) {
+    EngineConfig config = mlp_config();
+    config.shape.loss = loss;
+    expect(loss == LossKind::squared ? "mlp, squared" : "mlp, cross-entropy", config, {.asked_share = 0.5});
+  }
+  EngineConfig perceptron = mlp_config();
+  perceptron.shape = {.classes = 3, .image = {11, 7, 3}};
+  perceptron.model_options = {{"hidden", std::int64_t{150}}, {"layers", std::int64_t{3}}};
+  perceptron.threads = 2;
+  expect("mlp on images", perceptron);
+  for (const char* model : {"resnet9", "resnet18"})
+    for (const char* stem : {"small", "imagenet"})
+      for (const std::int64_t width : {6, 20}) {
+        EngineConfig config = resnet_config(model);
+        config.shape.image = {15, 34, 3};
+        config.model_options = {{"width", width}, {"stem", std::string(stem)}};
+        config.threads = width == 6 ? 1 : 2;
+        expect(std::string(model) + ", " + stem + " stem, width " + std::to_string(width), config);
+      }
   EngineConfig noisy = base_config();
   noisy.model_options["dropout"] = 0.2;
   noisy.model_options["stochastic_depth"] = 0.3;

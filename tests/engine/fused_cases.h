@@ -38,6 +38,21 @@ inline EngineConfig vit_config() {
   return config;
 }
 
+inline EngineConfig mlp_config() {
+  EngineConfig config = base_config();
+  config.model = "mlp";
+  config.model_options = {{"hidden", std::int64_t{40}}, {"layers", std::int64_t{2}}};
+  return config;
+}
+
+inline EngineConfig resnet_config(const std::string& model = "resnet9") {
+  EngineConfig config = base_config();
+  config.model = model;
+  config.shape = {.classes = 10, .image = {12, 9, 3}};
+  config.model_options = {{"width", std::int64_t{6}}};
+  return config;
+}
+
 struct BatchOptions {
   bool masked = false;     // some tokens are hidden
   double asked_share = 1;  // of labels that count; the first always does

@@ -10,6 +10,7 @@
 #include "engine/choose_engine.h"
 #include "engine/copying_sink.h"
 #include "engine/fused_cases.h"
+#include "engine/fused_models.h"
 
 namespace eureka {
 namespace {
@@ -64,7 +65,7 @@ TEST(FusedThreads, BitsDoNotDependOnTheirNumber) {
 }
 
 TEST(FusedThreads, BitsDoNotDependOnTheirNumberForAnyModel) {
-  for (EngineConfig config : {decoder_config(), vit_config()}) {
+  for (EngineConfig config : {decoder_config(), vit_config(), mlp_config(), resnet_config()}) {
     config.model_options["dropout"] = 0.1;
     std::optional<EngineState> expected;
     for (const int threads : {1, 2, 3}) {
@@ -81,14 +82,15 @@ TEST(FusedThreads, BitsDoNotDependOnTheirNumberForAnyModel) {
 }
 
 TEST(FusedEngine, ObservingChangesNoBitOfTheRun) {
-  for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {
+  for (EngineConfig config : {base_config(), decoder_config(), vit_config(), mlp_config(), resnet_config()}) {
     config.model_options["dropout"] = 0.1;
     FusedEngine seen(config), alone(config);
     for (std::int64_t step = 0; step < 3; ++step) {
       const Batch batch = random_batch(config.shape, 30, {.step = static_cast<std::uint64_t>(step)});
       CopyingSink sink;
       seen.observe(batch, step, everything(), sink);
-      EXPECT_TRUE(sink.tensors.contains("gradient by weights of layer 1"));
+      EXPECT_TRUE(sink.tensors.contains("gradient by head.weight"));
+      EXPECT_EQ(sink.tensors.contains("gradient by weights of layer 1"), find_fused_model(config.model)->attends);
       seen.gradient(batch, step);
       // Between the two halves of a step as well.
       seen.observe(batch, step, {.points = {Point::weights}, .samples = 3}, sink);
@@ -107,6 +109,19 @@ TEST(FusedResume, ContinuesToTheSameBits) {
     FusedEngine whole(config), first(config), second(config);
     second.import_state(trained(first, 0, 3));
     expect_same_bits(trained(whole, 0, 6), trained(second, 3, 6));
+  }
+}
+
+TEST(FusedResume, ContinuesToTheSameBitsWithEveryModel) {
+  for (const EngineConfig& config : {decoder_config(), vit_config(), mlp_config(), resnet_config()}) {
+    FusedEngine whole(config), first(config), second(config);
+    const auto train = [&](FusedEngine& engine, std::int64_t from, std::int64_t to) {
+      for (std::int64_t step = from; step < to; ++step)
+        engine.train_step(random_batch(config.shape, 40, {.step = static_cast<std::uint64_t>(step)}), {step, 1e-2});
+      return engine.export_state();
+    };
+    second.import_state(train(first, 0, 3));
+    expect_same_bits(train(whole, 0, 6), train(second, 3, 6));
   }
 }
 
@@ -150,9 +165,10 @@ TEST(FusedEngine, RefusesWhatItDoesNotCoverAndSaysWhy) {
   config.rule = "of tomorrow";
   EXPECT_EQ(why_not_fused(config).value_or(""), "attention rule 'of tomorrow' has no fused form");
   EXPECT_THROW(make_engine(EngineChoice::fused, config), Error);
-  config = small_config();
   config.model = "mlp";
-  EXPECT_TRUE(why_not_fused(config));
+  EXPECT_FALSE(why_not_fused(config)) << "it has no attention";
+  config.model = "of tomorrow";
+  EXPECT_EQ(why_not_fused(config).value_or(""), "model 'of tomorrow' has no fused form");
   config = small_config();
   config.device = "cuda";
   EXPECT_TRUE(why_not_fused(config));

@@ -58,6 +58,8 @@ TEST(FusedGradients, AgreeWithDifferencesOfTheLoss) {
   EngineConfig regression = decoder_config();
   regression.shape.loss = LossKind::squared;
   expect_differences_agree(regression, random_batch(regression.shape, 20, {.masked = true, .asked_share = 0.5}));
+  expect_differences_agree(mlp_config(), random_batch(mlp_config().shape, 20));
+  expect_differences_agree(resnet_config(), random_batch(resnet_config().shape, 20));
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ TEST(FusedRules, AreDeclaredAsOnTheTorchSide) {
 TEST(FusedModels, AreDeclaredAsOnTheTorchSide) {
   const Registry<Model>& torch_models = Registry<Model>::instance();
   const std::vector<std::string> names = torch_models.names();
-  for (const PluginInfo& model : fused_models()) {
+  for (const FusedModelInfo& fused : fused_models()) {
+    const PluginInfo& model = fused.plugin;
     SCOPED_TRACE(model.name);
     ASSERT_TRUE(std::ranges::count(names, model.name)) << "no model of that name in src/nn/models";
     EXPECT_EQ(model.description, torch_models.info(model.name).description);

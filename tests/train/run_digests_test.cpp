@@ -33,6 +33,8 @@ constexpr Case kCases[] = {
     {"SGD that diverges", "two-step", "train = {optimizer = 'sgd', lr = 1000, momentum = 0.9}"},
     {"image tiles", "image-tile", "task.data = 'glyphs'"},
     {"image patches", "image-patch", "task.data = 'glyphs'\nattention.rule = 'norm_softmax'"},
+    {"mlp", "two-step", "model = {name = 'mlp', hidden = 48}"},
+    {"resnet9", "image-tile", "task.data = 'glyphs'\nmodel = {name = 'resnet9', width = 4}\nrun.threads = 2"},
     {"color and class", "image-tile", "task = {name = 'class-or-colour', data = 'glyphs'}"},
 };
 

@@ -1,4 +1,5 @@
 // ResNet-18: four stages of two basic blocks.
+#include "engine/fused_models.h"
 #include "nn/resnet.h"
 
 namespace eureka {
@@ -9,7 +10,7 @@ class ResNet18 final : public ResNet {
   explicit ResNet18(const ResNetOptions& options) : ResNet(options, 2) {}
 };
 
-EUREKA_MODEL("resnet18", ResNet18, ResNetOptions, "convolutional baseline on images: four stages of two basic blocks");
+EUREKA_MODEL("resnet18", ResNet18, ResNetOptions, fused_model_description("resnet18"));
 
 }  // namespace
 }  // namespace eureka

@@ -1,4 +1,5 @@
 // ResNet-9: four stages of one basic block.
+#include "engine/fused_models.h"
 #include "nn/resnet.h"
 
 namespace eureka {
@@ -9,7 +10,7 @@ class ResNet9 final : public ResNet {
   explicit ResNet9(const ResNetOptions& options) : ResNet(options, 1) {}
 };
 
-EUREKA_MODEL("resnet9", ResNet9, ResNetOptions, "convolutional baseline on images: four stages of one basic block");
+EUREKA_MODEL("resnet9", ResNet9, ResNetOptions, fused_model_description("resnet9"));
 
 }  // namespace
 }  // namespace eureka

@@ -2,14 +2,14 @@
 #include <cstring>
 
 #include "base/work_part.h"
-#include "engine/fused_pass.h"
+#include "engine/transformer_pass.h"
 #include "kernels/elementwise.h"
 #include "kernels/layer_norm.h"
 
 namespace eureka {
 
-void FusedPass::backward(float* gradient, FusedObserver* observer) {
-  const FusedModel& m = model_;
+void TransformerPass::backward(float* gradient, TransformerObserver* observer) {
+  const TransformerModel& m = model_;
   observer_ = observer;
   if (observer_ != nullptr) begin_showing(*observer_);
   add_weight_gradient(m.head, m.head_bias, {d_logits_.data(), m.class_stride}, {n_last_.data(), m.stride}, answers(),
@@ -37,8 +37,8 @@ void FusedPass::backward(float* gradient, FusedObserver* observer) {
   embed_backward(gradient);
 }
 
-void FusedPass::add_weight_gradient(const Slot& weight, const Slot& bias, MatrixA dy, MatrixA x, std::size_t rows,
-                                    float* gradient) {
+void TransformerPass::add_weight_gradient(const Slot& weight, const Slot& bias, MatrixA dy, MatrixA x, std::size_t rows,
+                                          float* gradient) {
   const InPart part(WorkPart::weight_gradients);
   multiply_transposed_accumulate({weight.rows, weight.columns, rows}, dy, MatrixB::plain(x.data, x.stride),
                                  {gradient + weight.offset, weight.stride});
@@ -46,11 +46,11 @@ void FusedPass::add_weight_gradient(const Slot& weight, const Slot& bias, Matrix
 }
 
 // Backward through both branches of a block down to the outputs of its heads, which get their gradient in d_heads_.
-void FusedPass::branches_backward(int layer, float* gradient) {
-  const FusedModel& m = model_;
+void TransformerPass::branches_backward(int layer, float* gradient) {
+  const TransformerModel& m = model_;
   Block& b = block(layer);
-  const FusedBlock& w = slots(layer);
-  const FusedWeights::Block& packed = weights_.block(layer);
+  const TransformerBlock& w = slots(layer);
+  const TransformerWeights::Block& packed = weights_.block(layer);
   const std::size_t rows = rows_of(layer);
   float* dx = only_cls(layer) ? cls_dx_.data() : dx_.data();
   const auto after_noise = [&](const Buffer& mask) {
@@ -77,10 +77,10 @@ void FusedPass::branches_backward(int layer, float* gradient) {
            {d_heads_.data(), m.stride});
 }
 
-void FusedPass::heads_normalize_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g,
-                                         float* gradient) {
-  const FusedModel& m = model_;
-  const FusedBlock& w = slots(layer);
+void TransformerPass::heads_normalize_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g,
+                                               float* gradient) {
+  const TransformerModel& m = model_;
+  const TransformerBlock& w = slots(layer);
   const InPart part(WorkPart::layer_norm);
   const Slot& gain = keys ? w.k_gain : w.q_gain;
   const bool factor = w.log_factor.exists() && !keys;
@@ -90,25 +90,25 @@ void FusedPass::heads_normalize_backward(int layer, MatrixA from, std::size_t ro
                      gradient + w.log_factor.offset);
 }
 
-float* FusedPass::multiples_gradient(int layer, float* gradient) {
+float* TransformerPass::multiples_gradient(int layer, float* gradient) {
   if (!model_.learned_factor) return gradient + slots(layer).log_scale.offset;
   std::memset(d_multiples_.data(), 0, model_.heads * sizeof(float));
   return d_multiples_.data();
 }
 
-void FusedPass::pass_on_multiples_gradient(int layer, float* gradient) {
+void TransformerPass::pass_on_multiples_gradient(int layer, float* gradient) {
   if (!model_.learned_factor) return;
-  const FusedBlock& w = slots(layer);
+  const TransformerBlock& w = slots(layer);
   for (std::size_t head = 0; head < model_.heads; ++head) {
     gradient[w.scale_factor.offset + head] += d_multiples_.data()[head] / weights_.at(w.scale_factor)[head];
     if (model_.learned_scale) gradient[w.log_scale.offset + head] += d_multiples_.data()[head];
   }
 }
 
-void FusedPass::attention_backward(int layer, float* gradient) {
-  const FusedModel& m = model_;
+void TransformerPass::attention_backward(int layer, float* gradient) {
+  const TransformerModel& m = model_;
   Block& b = block(layer);
-  const FusedBlock& w = slots(layer);
+  const TransformerBlock& w = slots(layer);
   const std::size_t p = m.padded_width, ld = m.qkv_stride;
   const float* values = m.rule.head_norm ? b.raw.data() : b.qkv.data();
   float* d = dqkv_.data();
@@ -120,7 +120,7 @@ void FusedPass::attention_backward(int layer, float* gradient) {
                              observer_ != nullptr ? observer_->taps(layer) : AttentionTaps());
   pass_on_multiples_gradient(layer, gradient);
   if (observer_ != nullptr) {
-    FusedObserver::Attention seen = attention_values(layer);
+    TransformerObserver::Attention seen = attention_values(layer);
     seen.dq = {d, ld};
     seen.dk = {d + p, ld};
     seen.dv = {d + 2 * p, ld};
@@ -143,10 +143,10 @@ void FusedPass::attention_backward(int layer, float* gradient) {
                       gradient + w.norm1_gain.offset, gradient + w.norm1_bias.offset);
 }
 
-void FusedPass::last_attention_backward(int layer, float* gradient) {
-  const FusedModel& m = model_;
+void TransformerPass::last_attention_backward(int layer, float* gradient) {
+  const TransformerModel& m = model_;
   Block& b = block(layer);
-  const FusedBlock& w = slots(layer);
+  const TransformerBlock& w = slots(layer);
   const std::size_t p = m.padded_width, ld = m.qkv_stride;
   InPart part(WorkPart::attention);
   if (m.absorbed) {
@@ -182,10 +182,10 @@ void FusedPass::last_attention_backward(int layer, float* gradient) {
   for (std::size_t s = 0; s < count_; ++s) add_to(cls_dx_.data() + s * m.stride, m.width, dx_.data() + s * every);
 }
 
-void FusedPass::absorbed_backward(int layer, float* gradient) {
-  const FusedModel& m = model_;
+void TransformerPass::absorbed_backward(int layer, float* gradient) {
+  const TransformerModel& m = model_;
   Block& b = block(layer);
-  const FusedBlock& w = slots(layer);
+  const TransformerBlock& w = slots(layer);
   const bool biased = m.options.qkv_bias;
   const std::size_t per_sample = m.heads * m.stride, ld = round_up(m.tokens), d = m.head_width;
   const float* out = d_heads_.data();
@@ -237,8 +237,8 @@ void FusedPass::absorbed_backward(int layer, float* gradient) {
   }
 }
 
-void FusedPass::embed_backward(float* gradient) {
-  const FusedModel& m = model_;
+void TransformerPass::embed_backward(float* gradient) {
+  const TransformerModel& m = model_;
   const InPart part(WorkPart::weight_gradients);
   if (noise_step_ >= 0 && m.options.dropout > 0)
     multiply_elements(rows_, m.width, dx_.data(), m.stride, embed_noise_.data(), m.stride, dx_.data(), m.stride);
@@ -257,8 +257,8 @@ void FusedPass::embed_backward(float* gradient) {
   }
 }
 
-void FusedPass::ids_backward(float* gradient) {
-  const FusedModel& m = model_;
+void TransformerPass::ids_backward(float* gradient) {
+  const TransformerModel& m = model_;
   for (std::size_t s = 0; s < count_; ++s)
     for (std::size_t token = 0; token < m.given; ++token) {
       const auto id = static_cast<std::size_t>(ids_[s * m.given + token]);

@@ -1,18 +1,18 @@
-#include "engine/fused_observer.h"
+#include "engine/transformer_observer.h"
 
 namespace eureka {
 
-void FusedObserver::start(const ObservationRequest& request, ObservationSink& sink) {
+void TransformerObserver::start(const ObservationRequest& request, ObservationSink& sink) {
   request_ = &request;
   sink_ = &sink;
 }
 
-void FusedObserver::begin(SampleRange samples, const float* visible, std::size_t stride) {
+void TransformerObserver::begin(SampleRange samples, const float* visible, std::size_t stride) {
   samples_ = samples;
   make_mask(visible, stride);
 }
 
-void FusedObserver::make_mask(const float* visible, std::size_t stride) {
+void TransformerObserver::make_mask(const float* visible, std::size_t stride) {
   const bool causal = model_.plan.causal;
   mask_ = {};
   if (visible == nullptr && !causal) return;
@@ -30,8 +30,8 @@ void FusedObserver::make_mask(const float* visible, std::size_t stride) {
            .query_stride = causal ? static_cast<std::int64_t>(keys) : 0};
 }
 
-AttentionTaps FusedObserver::taps(int layer) {
-  const FusedModel& m = model_;
+AttentionTaps TransformerObserver::taps(int layer) {
+  const TransformerModel& m = model_;
   const AttentionShape shape{m.microbatch, m.tokens, m.tokens, m.heads, m.head_width};
   const auto tap = [&](Point point, Buffer& buffer) -> float* {
     if (!request_->gradients || !request_->wants(point, layer)) return nullptr;
@@ -41,7 +41,7 @@ AttentionTaps FusedObserver::taps(int layer) {
   return {tap(Point::weights, d_weights_), tap(Point::logits, d_logits_)};
 }
 
-ObservationView FusedObserver::view_of(int layer) const {
+ObservationView TransformerObserver::view_of(int layer) const {
   ObservationView view;
   view.layer = layer;
   view.first_sample = static_cast<std::int64_t>(samples_.first);
@@ -49,7 +49,7 @@ ObservationView FusedObserver::view_of(int layer) const {
   return view;
 }
 
-TensorView FusedObserver::heads(MatrixA from) const {
+TensorView TransformerObserver::heads(MatrixA from) const {
   const auto stride = static_cast<std::int64_t>(from.stride), tokens = static_cast<std::int64_t>(model_.tokens),
              width = static_cast<std::int64_t>(model_.head_width);
   return {from.data,
@@ -57,7 +57,7 @@ TensorView FusedObserver::heads(MatrixA from) const {
           {tokens * stride, width, stride}};
 }
 
-TensorView FusedObserver::rows_of_keys(const float* from) const {
+TensorView TransformerObserver::rows_of_keys(const float* from) const {
   const auto stride = static_cast<std::int64_t>(round_up(model_.tokens)),
              tokens = static_cast<std::int64_t>(model_.tokens), heads = static_cast<std::int64_t>(model_.heads);
   return {from,
@@ -65,20 +65,21 @@ TensorView FusedObserver::rows_of_keys(const float* from) const {
           {heads * tokens * stride, tokens * stride, stride}};
 }
 
-TensorView FusedObserver::tokens(const float* from) const {
+TensorView TransformerObserver::tokens(const float* from) const {
   const auto stride = static_cast<std::int64_t>(model_.stride), tokens = static_cast<std::int64_t>(model_.tokens);
   return {from,
           {static_cast<std::int64_t>(samples_.count), 1, tokens, static_cast<std::int64_t>(model_.width)},
           {tokens * stride, 0, stride}};
 }
 
-void FusedObserver::put(ObservationView& view, Point point, const TensorView& value, const TensorView& gradient) const {
+void TransformerObserver::put(ObservationView& view, Point point, const TensorView& value,
+                              const TensorView& gradient) const {
   if (!request_->points.has(point)) return;
   if (request_->values) view.values[static_cast<std::size_t>(point)] = value;
   if (request_->gradients) view.gradients[static_cast<std::size_t>(point)] = gradient;
 }
 
-void FusedObserver::attention(int layer, const Attention& seen) {
+void TransformerObserver::attention(int layer, const Attention& seen) {
   if (!request_->wants(layer)) return;
   ObservationView view = view_of(layer);
   put(view, Point::q, heads(seen.q), heads(seen.dq));
@@ -94,7 +95,7 @@ void FusedObserver::attention(int layer, const Attention& seen) {
   sink_->see(view);
 }
 
-void FusedObserver::residual(int layer, const float* x, const float* dx) {
+void TransformerObserver::residual(int layer, const float* x, const float* dx) {
   if (!request_->wants(Point::residual, layer)) return;
   ObservationView view = view_of(layer);
   put(view, Point::residual, tokens(x), tokens(dx));

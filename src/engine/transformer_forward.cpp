@@ -3,14 +3,14 @@
 
 #include "base/random.h"
 #include "base/work_part.h"
-#include "engine/fused_pass.h"
+#include "engine/transformer_pass.h"
 #include "kernels/elementwise.h"
 #include "kernels/layer_norm.h"
 
 namespace eureka {
 
-void FusedPass::forward(const Batch& batch, SampleRange samples, std::int64_t noise_step) {
-  const FusedModel& m = model_;
+void TransformerPass::forward(const Batch& batch, SampleRange samples, std::int64_t noise_step) {
+  const TransformerModel& m = model_;
   first_ = samples.first;
   count_ = samples.count;
   rows_ = samples.count * m.tokens;
@@ -33,8 +33,8 @@ void FusedPass::forward(const Batch& batch, SampleRange samples, std::int64_t no
                     weights_.at(m.head_bias), {logits_.data(), m.class_stride});
 }
 
-void FusedPass::take_visible(const Batch& batch) {
-  const FusedModel& m = model_;
+void TransformerPass::take_visible(const Batch& batch) {
+  const TransformerModel& m = model_;
   all_visible_ = batch.visible.empty();
   if (all_visible_) return;
   for (std::size_t s = 0; s < count_; ++s) {
@@ -45,8 +45,8 @@ void FusedPass::take_visible(const Batch& batch) {
   }
 }
 
-void FusedPass::embed(const Batch& batch) {
-  const FusedModel& m = model_;
+void TransformerPass::embed(const Batch& batch) {
+  const TransformerModel& m = model_;
   const InPart part(WorkPart::embedding);
   float* x = block(0).x.data();
   for (std::size_t s = 0; s < count_; ++s)
@@ -63,8 +63,8 @@ void FusedPass::embed(const Batch& batch) {
   }
 }
 
-void FusedPass::embed_ids(const Batch& batch, float* x) {
-  const FusedModel& m = model_;
+void TransformerPass::embed_ids(const Batch& batch, float* x) {
+  const TransformerModel& m = model_;
   ids_ = batch.ids.data() + first_ * m.given;
   for (std::size_t s = 0; s < count_; ++s)
     for (std::size_t token = 0; token < m.given; ++token) {
@@ -75,8 +75,8 @@ void FusedPass::embed_ids(const Batch& batch, float* x) {
 }
 
 // Rows of cls tokens stay zero: those come from the table alone.
-void FusedPass::gather_inputs(const Batch& batch) {
-  const FusedModel& m = model_;
+void TransformerPass::gather_inputs(const Batch& batch) {
+  const TransformerModel& m = model_;
   const auto values = static_cast<std::size_t>(m.plan.shape.values());
   for (std::size_t s = 0; s < count_; ++s) {
     const float* from = batch.inputs.data() + (first_ + s) * values;
@@ -90,7 +90,7 @@ void FusedPass::gather_inputs(const Batch& batch) {
   }
 }
 
-void FusedPass::gather_patches(const float* image, float* rows) const {
+void TransformerPass::gather_patches(const float* image, float* rows) const {
   const ImageShape& shape = model_.plan.shape.image;
   const auto side = static_cast<std::size_t>(model_.plan.patch);
   const auto line = static_cast<std::size_t>(shape.width * shape.channels);
@@ -103,8 +103,8 @@ void FusedPass::gather_patches(const float* image, float* rows) const {
   }
 }
 
-void FusedPass::draw_noise(int layer) {
-  const FusedBlock& names = slots(layer);
+void TransformerPass::draw_noise(int layer) {
+  const TransformerBlock& names = slots(layer);
   if (noise_step_ < 0 || !model_.noisy(names)) return;
   const bool cls = only_cls(layer);
   draw_mask(names.attention_dropout, names.attention_path, names.path_rate, cls, block(layer).attention_noise.data());
@@ -112,9 +112,9 @@ void FusedPass::draw_noise(int layer) {
 }
 
 // The same numbers as a mask drawn for the whole batch at once: streams are entered in the middle.
-void FusedPass::draw_mask(const std::string& dropout, const std::string& path, double path_rate, bool cls_only,
-                          float* mask) {
-  const FusedModel& m = model_;
+void TransformerPass::draw_mask(const std::string& dropout, const std::string& path, double path_rate, bool cls_only,
+                                float* mask) {
+  const TransformerModel& m = model_;
   const auto step = static_cast<std::uint64_t>(noise_step_);
   const double rate = m.options.dropout;
   const auto kept = static_cast<float>(1 / (1 - rate));
@@ -136,9 +136,9 @@ void FusedPass::draw_mask(const std::string& dropout, const std::string& path, d
   }
 }
 
-void FusedPass::heads_normalize(int layer, MatrixA from, std::size_t rows, bool keys, float* to,
-                                std::size_t to_stride) {
-  const FusedModel& m = model_;
+void TransformerPass::heads_normalize(int layer, MatrixA from, std::size_t rows, bool keys, float* to,
+                                      std::size_t to_stride) {
+  const TransformerModel& m = model_;
   const InPart part(WorkPart::layer_norm);
   const Slot& gain = keys ? slots(layer).k_gain : slots(layer).q_gain;
   head_norm(*m.rule.head_norm, {rows, m.heads, m.head_width}, from.data, from.stride,
@@ -146,8 +146,8 @@ void FusedPass::heads_normalize(int layer, MatrixA from, std::size_t rows, bool 
             slots(layer).log_factor.exists() && !keys ? weights_.block(layer).factors.data() : nullptr, to, to_stride);
 }
 
-void FusedPass::attention_forward(int layer) {
-  const FusedModel& m = model_;
+void TransformerPass::attention_forward(int layer) {
+  const TransformerModel& m = model_;
   Block& b = block(layer);
   InPart part(WorkPart::layer_norm);
   layer_norm(norm_shape(rows_), b.x.data(), m.stride, weights_.at(slots(layer).norm1_gain),
@@ -167,8 +167,8 @@ void FusedPass::attention_forward(int layer) {
             kept_logits(layer), b.weights.data(), {b.heads.data(), m.stride}, scratch_.data());
 }
 
-void FusedPass::last_attention_forward(int layer) {
-  const FusedModel& m = model_;
+void TransformerPass::last_attention_forward(int layer) {
+  const TransformerModel& m = model_;
   Block& b = block(layer);
   const float* bias = weights_.block(layer).qkv_bias.data();
   InPart part(WorkPart::layer_norm);
@@ -193,8 +193,8 @@ void FusedPass::last_attention_forward(int layer) {
             kept_logits(layer), b.weights.data(), {b.heads.data(), m.stride}, scratch_.data());
 }
 
-void FusedPass::absorbed_forward(int layer) {
-  const FusedModel& m = model_;
+void TransformerPass::absorbed_forward(int layer) {
+  const TransformerModel& m = model_;
   Block& b = block(layer);
   const Slot &k = slots(layer).k, &v = slots(layer).v;
   const bool biased = m.options.qkv_bias;
@@ -230,11 +230,11 @@ void FusedPass::absorbed_forward(int layer) {
   }
 }
 
-void FusedPass::branches_forward(int layer, float* out) {
-  const FusedModel& m = model_;
+void TransformerPass::branches_forward(int layer, float* out) {
+  const TransformerModel& m = model_;
   Block& b = block(layer);
-  const FusedBlock& w = slots(layer);
-  const FusedWeights::Block& packed = weights_.block(layer);
+  const TransformerBlock& w = slots(layer);
+  const TransformerWeights::Block& packed = weights_.block(layer);
   const std::size_t rows = rows_of(layer);
   const bool noisy = noise_step_ >= 0 && m.noisy(w);
   const auto noise = [&](const Buffer& mask) { return MatrixA{noisy ? mask.data() : nullptr, m.stride}; };

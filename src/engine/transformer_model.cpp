@@ -1,24 +1,26 @@
-#include "engine/fused_model.h"
+#include "engine/transformer_model.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/error.h"
 #include "engine/rule_parameters.h"
+#include "engine/samplewise_network.h"
 
 namespace eureka {
 namespace {
 
-// About this many rows go through the net together: their activations stay in the second-level cache, and there are
-// enough of them to fill the tiles of the products.
-constexpr std::size_t kRowsAtOnce = 102;
+std::vector<ParameterSpec> parameters_of(const TransformerModel& model) {
+  const TransformerOptions& options = model.options;
+  return transformer_parameters(model.plan, model.scale,
+                                rule_parameters(model.rule.parameters, options.heads, options.head_width()));
+}
 
 }  // namespace
 
-Slot& FusedBlock::of(RuleParameterRole role) {
+Slot& TransformerBlock::of(RuleParameterRole role) {
   switch (role) {
     case RuleParameterRole::query_gain:
       return q_gain;
@@ -32,7 +34,7 @@ Slot& FusedBlock::of(RuleParameterRole role) {
   return scale_factor;
 }
 
-FusedModel::FusedModel(const EngineConfig& config, Extent extent)
+TransformerModel::TransformerModel(const EngineConfig& config, Extent extent)
     : plan(plan_transformer(transformer_kind(config.model).value(), config.model_options, config.shape)),
       options(plan.options),
       scale(config.scale),
@@ -42,7 +44,8 @@ FusedModel::FusedModel(const EngineConfig& config, Extent extent)
       learned_multiples(learned_scale || learned_factor),
       keeps_logits(extent == Extent::whole || rule.gradient_needs_logits || learned_multiples),
       cls_only(extent == Extent::needed && plan.has_cls()),
-      seed(config.seed) {
+      seed(config.seed),
+      layout(parameters_of(*this)) {
   tokens = static_cast<std::size_t>(plan.tokens());
   given = static_cast<std::size_t>(plan.given);
   answers = plan.causal ? tokens : 1;
@@ -59,26 +62,11 @@ FusedModel::FusedModel(const EngineConfig& config, Extent extent)
   input_stride = row_stride(inputs);
   classes = static_cast<std::size_t>(plan.shape.classes);
   class_stride = row_stride(classes);
-  microbatch = std::max<std::size_t>(1, (kRowsAtOnce + tokens / 2) / tokens);
+  microbatch = microbatch_of(tokens);
   // Multiplications per sample: heads * width per token instead of width * width, plus one projection of the cls token.
   absorbed = cls_only && !rule.head_norm && width + tokens * heads < tokens * width;
 
-  specs = transformer_parameters(plan, scale, rule_parameters(rule.parameters, options.heads, options.head_width()));
-  std::map<std::string, Slot> by_name;
-  for (const ParameterSpec& spec : specs) {
-    Slot slot;
-    slot.offset = floats;
-    slot.rows = spec.shape.size() == 2 ? static_cast<std::size_t>(spec.shape[0]) : 1;
-    slot.columns = static_cast<std::size_t>(spec.shape.back());
-    slot.stride = round_up(slot.columns);
-    floats += slot.floats();
-    slots.push_back(slot);
-    by_name[spec.name] = slot;
-  }
-  const auto find = [&](const std::string& name) {
-    const auto found = by_name.find(name);
-    return found == by_name.end() ? Slot{} : found->second;
-  };
+  const auto find = [&](const std::string& name) { return layout.find(name); };
   embed = find("embed.weight");
   embed_bias = find("embed.bias");
   cls = find("cls");
@@ -90,7 +78,7 @@ FusedModel::FusedModel(const EngineConfig& config, Extent extent)
   for (int layer = 0; layer < options.depth; ++layer) {
     const std::string name = fmt::format("blocks.{}.", layer);
     const std::string attn = name + "attn.";
-    FusedBlock block;
+    TransformerBlock block;
     block.norm1_gain = find(name + "norm1.weight");
     block.norm1_bias = find(name + "norm1.bias");
     block.norm2_gain = find(name + "norm2.weight");

@@ -1,4 +1,4 @@
-#include "engine/fused_weights.h"
+#include "engine/transformer_weights.h"
 
 #include <cstring>
 
@@ -12,7 +12,7 @@ Buffer back_buffer(const Slot& slot) { return Buffer(slot.rows * round_up(slot.c
 
 }  // namespace
 
-FusedWeights::FusedWeights(const FusedModel& model)
+TransformerWeights::TransformerWeights(const TransformerModel& model)
     : model_(model),
       embed_(model.input() == InputKind::ids ? Buffer() : forward_buffer(model.embed)),
       head_(forward_buffer(model.head)),
@@ -20,7 +20,7 @@ FusedWeights::FusedWeights(const FusedModel& model)
       table_(model.tokens * model.stride) {
   if (model.options.positions == Positions::sinusoidal)
     fixed_positions_ = sinusoidal_positions(static_cast<std::int64_t>(model.tokens), model.options.width);
-  for (const FusedBlock& block : model.blocks) {
+  for (const TransformerBlock& block : model.blocks) {
     Block packed;
     const std::size_t joint = 3 * model.padded_width * model.padded_width;
     packed.qkv = Buffer(joint);
@@ -39,21 +39,21 @@ FusedWeights::FusedWeights(const FusedModel& model)
   }
 }
 
-MatrixB FusedWeights::qkv(int layer, std::size_t part) const {
+MatrixB TransformerWeights::qkv(int layer, std::size_t part) const {
   MatrixB b = MatrixB::packed(block(layer).qkv.data(), model_.width);
   b.data += part * (model_.padded_width / kPanel) * b.panel_stride;
   return b;
 }
 
-MatrixB FusedWeights::qkv_back(int layer, std::size_t part) const {
+MatrixB TransformerWeights::qkv_back(int layer, std::size_t part) const {
   MatrixB b = MatrixB::packed(block(layer).qkv_back.data(), 3 * model_.padded_width);
   b.data += part * model_.padded_width * kPanel;
   return b;
 }
 
-void FusedWeights::pack_from(const float* values, double multiple) {
+void TransformerWeights::pack_from(const float* values, double multiple) {
   values_ = values;
-  const FusedModel& m = model_;
+  const TransformerModel& m = model_;
   if (m.input() != InputKind::ids)
     pack_transposed(at(m.embed), m.embed.rows, m.embed.columns, m.embed.stride, embed_.data());
   pack_transposed(at(m.head), m.head.rows, m.head.columns, m.head.stride, head_.data());
@@ -72,9 +72,9 @@ void FusedWeights::pack_from(const float* values, double multiple) {
   }
 }
 
-void FusedWeights::pack_block(int layer, double multiple) {
-  const FusedModel& m = model_;
-  const FusedBlock& slots = m.blocks[static_cast<std::size_t>(layer)];
+void TransformerWeights::pack_block(int layer, double multiple) {
+  const TransformerModel& m = model_;
+  const TransformerBlock& slots = m.blocks[static_cast<std::size_t>(layer)];
   Block& packed = blocks_[static_cast<std::size_t>(layer)];
   const Slot* parts[] = {&slots.q, &slots.k, &slots.v};
   const Slot* biases[] = {&slots.q_bias, &slots.k_bias, &slots.v_bias};

@@ -1,17 +1,17 @@
-// Shows what passes through a FusedPass to those who asked for it: as views of the pass's own memory, microbatch by
-// microbatch.
+// Shows what passes through a TransformerPass to those who asked for it: as views of the pass's own memory, microbatch
+// by microbatch.
 #pragma once
 
-#include "engine/fused_model.h"
 #include "engine/observation.h"
+#include "engine/transformer_model.h"
 #include "kernels/attention.h"
 
 namespace eureka {
 
-class FusedObserver {
+class TransformerObserver {
  public:
   // Requires: a model of Extent::whole.
-  explicit FusedObserver(const FusedModel& model) : model_(model), scale_(model.heads) {}
+  explicit TransformerObserver(const TransformerModel& model) : model_(model), scale_(model.heads) {}
 
   // Both outlive all that follows, up to the next start().
   void start(const ObservationRequest& request, ObservationSink& sink);
@@ -43,7 +43,7 @@ class FusedObserver {
   void put(ObservationView& view, Point point, const TensorView& value, const TensorView& gradient) const;
   void make_mask(const float* visible, std::size_t stride);
 
-  const FusedModel& model_;
+  const TransformerModel& model_;
   const ObservationRequest* request_ = nullptr;
   ObservationSink* sink_ = nullptr;
   SampleRange samples_{0, 0};

@@ -1,8 +1,9 @@
-#include "engine/fused_pass.h"
+#include "engine/transformer_pass.h"
 
 namespace eureka {
 
-std::vector<FusedPass::Memory<FusedPass::Block>> FusedPass::memory_of_block(const FusedModel& m, int layer) {
+std::vector<TransformerPass::Memory<TransformerPass::Block>> TransformerPass::memory_of_block(const TransformerModel& m,
+                                                                                              int layer) {
   const bool last = m.cls_only && layer == m.last();
   const std::size_t rows = m.microbatch * m.tokens, own_rows = last ? m.microbatch : rows;
   const std::size_t qkv = last && m.absorbed ? 0 : rows * m.qkv_stride;
@@ -27,39 +28,40 @@ std::vector<FusedPass::Memory<FusedPass::Block>> FusedPass::memory_of_block(cons
           {&Block::mlp_noise, noise}};
 }
 
-std::vector<FusedPass::Memory<FusedPass>> FusedPass::memory(const FusedModel& m) {
+std::vector<TransformerPass::Memory<TransformerPass>> TransformerPass::memory(const TransformerModel& m) {
   const std::size_t n = m.microbatch, rows = n * m.tokens, per_head = n * m.heads, answers = n * m.answers;
-  return {{&FusedPass::inputs_, rows * m.input_stride},
-          {&FusedPass::visible_, n * round_up(m.tokens)},
-          {&FusedPass::embed_noise_, m.options.dropout > 0 ? rows * m.stride : 0},
-          {&FusedPass::x_last_, (m.cls_only ? n : rows) * m.stride},
-          {&FusedPass::n_last_, answers * m.stride},
-          {&FusedPass::mean_last_, answers},
-          {&FusedPass::scale_last_, answers},
-          {&FusedPass::logits_, answers * m.class_stride},
-          {&FusedPass::d_logits_, answers * m.class_stride},
-          {&FusedPass::cls_q_, n * m.stride},
-          {&FusedPass::cls_raw_, m.rule.head_norm ? n * m.stride : 0},
-          {&FusedPass::u_, per_head * m.stride},
-          {&FusedPass::z_, per_head * m.stride},
-          {&FusedPass::logit_offsets_, per_head},
-          {&FusedPass::dx_, rows * m.stride},
-          {&FusedPass::dn_, rows * m.stride},
-          {&FusedPass::dqkv_, rows * m.qkv_stride},
-          {&FusedPass::dh_, rows * m.hidden_stride},
-          {&FusedPass::d_heads_, rows * m.stride},
-          {&FusedPass::dy_, rows * m.stride},
-          {&FusedPass::cls_dx_, n * m.stride},
-          {&FusedPass::cls_dq_, n * m.stride},
-          {&FusedPass::du_, per_head * m.stride},
-          {&FusedPass::dz_, per_head * m.stride},
-          {&FusedPass::weight_offsets_, per_head},
-          {&FusedPass::d_logit_sums_, per_head},
-          {&FusedPass::d_multiples_, m.heads},
-          {&FusedPass::scratch_, AttentionShape{n, m.tokens, m.tokens, m.heads, m.head_width}.scratch_floats()}};
+  return {{&TransformerPass::inputs_, rows * m.input_stride},
+          {&TransformerPass::visible_, n * round_up(m.tokens)},
+          {&TransformerPass::embed_noise_, m.options.dropout > 0 ? rows * m.stride : 0},
+          {&TransformerPass::x_last_, (m.cls_only ? n : rows) * m.stride},
+          {&TransformerPass::n_last_, answers * m.stride},
+          {&TransformerPass::mean_last_, answers},
+          {&TransformerPass::scale_last_, answers},
+          {&TransformerPass::logits_, answers * m.class_stride},
+          {&TransformerPass::d_logits_, answers * m.class_stride},
+          {&TransformerPass::cls_q_, n * m.stride},
+          {&TransformerPass::cls_raw_, m.rule.head_norm ? n * m.stride : 0},
+          {&TransformerPass::u_, per_head * m.stride},
+          {&TransformerPass::z_, per_head * m.stride},
+          {&TransformerPass::logit_offsets_, per_head},
+          {&TransformerPass::dx_, rows * m.stride},
+          {&TransformerPass::dn_, rows * m.stride},
+          {&TransformerPass::dqkv_, rows * m.qkv_stride},
+          {&TransformerPass::dh_, rows * m.hidden_stride},
+          {&TransformerPass::d_heads_, rows * m.stride},
+          {&TransformerPass::dy_, rows * m.stride},
+          {&TransformerPass::cls_dx_, n * m.stride},
+          {&TransformerPass::cls_dq_, n * m.stride},
+          {&TransformerPass::du_, per_head * m.stride},
+          {&TransformerPass::dz_, per_head * m.stride},
+          {&TransformerPass::weight_offsets_, per_head},
+          {&TransformerPass::d_logit_sums_, per_head},
+          {&TransformerPass::d_multiples_, m.heads},
+          {&TransformerPass::scratch_, AttentionShape{n, m.tokens, m.tokens, m.heads, m.head_width}.scratch_floats()}};
 }
 
-FusedPass::FusedPass(const FusedModel& model, const FusedWeights& weights) : model_(model), weights_(weights) {
+TransformerPass::TransformerPass(const TransformerModel& model, const TransformerWeights& weights)
+    : model_(model), weights_(weights) {
   for (int layer = 0; layer < model.options.depth; ++layer) {
     Block& block = blocks_.emplace_back();
     for (const auto& [buffer, floats] : memory_of_block(model, layer)) block.*buffer = Buffer(floats);
@@ -67,7 +69,7 @@ FusedPass::FusedPass(const FusedModel& model, const FusedWeights& weights) : mod
   for (const auto& [buffer, floats] : memory(model)) this->*buffer = Buffer(floats);
 }
 
-std::size_t FusedPass::floats(const FusedModel& model) {
+std::size_t TransformerPass::floats(const TransformerModel& model) {
   std::size_t total = 0;
   for (const auto& part : memory(model)) total += part.floats;
   for (int layer = 0; layer < model.options.depth; ++layer)
@@ -75,7 +77,7 @@ std::size_t FusedPass::floats(const FusedModel& model) {
   return total;
 }
 
-HeadRules FusedPass::head_rules(int layer) const {
+HeadRules TransformerPass::head_rules(int layer) const {
   return {.row = model_.rule.row,
           .inverse_root_width = model_.inverse_root_width,
           .multiples = weights_.block(layer).multiples.data(),
@@ -85,11 +87,11 @@ HeadRules FusedPass::head_rules(int layer) const {
                    .stride = round_up(model_.tokens)}};
 }
 
-void FusedPass::begin_showing(FusedObserver& observer) {
+void TransformerPass::begin_showing(TransformerObserver& observer) {
   observer.begin({first_, count_}, all_visible_ ? nullptr : visible_.data(), round_up(model_.tokens));
 }
 
-FusedObserver::Attention FusedPass::attention_values(int layer) {
+TransformerObserver::Attention TransformerPass::attention_values(int layer) {
   const Block& b = block(layer);
   const std::size_t p = model_.padded_width, ld = model_.qkv_stride;
   const float* values = model_.rule.head_norm ? b.raw.data() : b.qkv.data();
@@ -102,7 +104,7 @@ FusedObserver::Attention FusedPass::attention_values(int layer) {
           .multiples = weights_.block(layer).scales.data()};
 }
 
-void FusedPass::show(FusedObserver& observer) {
+void TransformerPass::show(TransformerObserver& observer) {
   begin_showing(observer);
   for (int layer = 0; layer < model_.options.depth; ++layer) {
     observer.residual(layer, block(layer).x.data(), nullptr);
@@ -111,11 +113,11 @@ void FusedPass::show(FusedObserver& observer) {
   observer.residual(model_.options.depth, x_last_.data(), nullptr);
 }
 
-NormShape FusedPass::norm_shape(std::size_t rows) const {
+NormShape TransformerPass::norm_shape(std::size_t rows) const {
   return {rows, model_.width, static_cast<float>(model_.options.norm_epsilon)};
 }
 
-MatrixA FusedPass::residual(int layer) {
+MatrixA TransformerPass::residual(int layer) {
   return {block(layer).x.data(), only_cls(layer) ? model_.tokens * model_.stride : model_.stride};
 }
 

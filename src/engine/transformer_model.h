@@ -1,22 +1,18 @@
-// The transformer as the fused engine sees it: sizes, and where each parameter lies in one flat buffer whose rows are
-// padded with zeros to whole cache lines.
+// The transformer as the fused engine sees it: sizes, and where each parameter lies in the flat buffer.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/fused_network.h"
 #include "engine/transformer_layout.h"
 #include "kernels/buffer.h"
 #include "kernels/fused_rules.h"
 
 namespace eureka {
 
-// A parameter in the flat buffer.
-using Slot = ParameterPart;
-
-struct FusedBlock {
+struct TransformerBlock {
   Slot norm1_gain, norm1_bias, norm2_gain, norm2_bias;
   Slot q, k, v, q_bias, k_bias, v_bias;
   Slot proj, proj_bias, fc1, fc1_bias, fc2, fc2_bias;
@@ -28,16 +24,11 @@ struct FusedBlock {
   Slot& of(RuleParameterRole role);
 };
 
-struct SampleRange {
-  std::size_t first;
-  std::size_t count;
-};
-
 // How much of the model is computed: what training needs, or all of it, for those who look inside.
 enum class Extent { needed, whole };
 
-struct FusedModel {
-  explicit FusedModel(const EngineConfig& config, Extent extent = Extent::needed);
+struct TransformerModel {
+  explicit TransformerModel(const EngineConfig& config, Extent extent = Extent::needed);
 
   TransformerPlan plan;
   TransformerOptions options;
@@ -64,18 +55,16 @@ struct FusedModel {
   std::size_t classes, class_stride;
   std::size_t microbatch;  // samples that go through the net together
 
-  std::vector<ParameterSpec> specs;
-  std::vector<Slot> slots;  // in the order of specs
-  std::size_t floats = 0;   // of the flat buffer
+  FlatLayout layout;
   Slot embed, embed_bias, cls, positions, norm_gain, norm_bias, head, head_bias;
-  std::vector<FusedBlock> blocks;
+  std::vector<TransformerBlock> blocks;
   std::string embedding_dropout = "dropout embedding", no_path;  // names of random streams
 
   int last() const { return options.depth - 1; }
   InputKind input() const { return plan.shape.input(); }
   // Row of the first given token.
   std::size_t first_given() const { return tokens - given; }
-  bool noisy(const FusedBlock& block) const { return options.dropout > 0 || block.path_rate > 0; }
+  bool noisy(const TransformerBlock& block) const { return options.dropout > 0 || block.path_rate > 0; }
 };
 
 }  // namespace eureka

@@ -1,43 +1,45 @@
 // A forward and a backward pass of a few samples, on memory of its own: one per thread. Activations of the forward pass
 // stay in the cache for the backward pass.
 //
-//   FusedPass pass(model, weights);
-//   pass.forward(batch, {first, count}, noise);         predictions in pass.logits()
+//   TransformerPass pass(model, weights);
+//   pass.forward(batch, {first, count}, noise);         predictions in pass.predictions()
 //   pass.backward(gradient);                            adds to a flat gradient
 #pragma once
 
 #include <vector>
 
-#include "engine/fused_model.h"
-#include "engine/fused_observer.h"
-#include "engine/fused_weights.h"
+#include "engine/samplewise_network.h"
+#include "engine/transformer_model.h"
+#include "engine/transformer_observer.h"
+#include "engine/transformer_weights.h"
 #include "kernels/attention.h"
 #include "kernels/layer_norm.h"
 
 namespace eureka {
 
-class FusedPass {
+class TransformerPass final : public SamplePass {
  public:
-  FusedPass(const FusedModel& model, const FusedWeights& weights);
+  TransformerPass(const TransformerModel& model, const TransformerWeights& weights);
 
-  // noise_step: the step whose dropout and stochastic depth are in force; below 0: none.
-  void forward(const Batch& batch, SampleRange samples, std::int64_t noise_step);
+  void forward(const Batch& batch, SampleRange samples, std::int64_t noise_step) override;
 
-  // Gradients by the predictions are expected in d_logits(). The pass is shown to `observer`, if there is one.
-  void backward(float* gradient, FusedObserver* observer = nullptr);
+  void backward(float* gradient) override { backward(gradient, nullptr); }
+  // The pass is shown to `observer`, if there is one.
+  void backward(float* gradient, TransformerObserver* observer);
 
   // Shows what forward() computed, without a backward pass.
-  void show(FusedObserver& observer);
+  void show(TransformerObserver& observer);
 
   // One per sample, or one per token of every sample.
-  std::size_t answers() const { return count_ * model_.answers; }
-  const float* logits(std::size_t answer) const { return logits_.data() + answer * model_.class_stride; }
-  float* d_logits(std::size_t answer) { return d_logits_.data() + answer * model_.class_stride; }
+  const float* predictions() const override { return logits_.data(); }
+  float* d_predictions() override { return d_logits_.data(); }
 
   // Floats that a pass of this model needs, without making one.
-  static std::size_t floats(const FusedModel& model);
+  static std::size_t floats(const TransformerModel& model);
 
  private:
+  std::size_t answers() const { return count_ * model_.answers; }
+
   // Kept by one block between the forward and the backward pass. In the last block only the cls rows have an x1 and
   // what follows it.
   struct Block {
@@ -53,15 +55,15 @@ class FusedPass {
     Buffer Owner::*buffer;
     std::size_t floats;
   };
-  static std::vector<Memory<Block>> memory_of_block(const FusedModel& model, int layer);
-  static std::vector<Memory<FusedPass>> memory(const FusedModel& model);
+  static std::vector<Memory<Block>> memory_of_block(const TransformerModel& model, int layer);
+  static std::vector<Memory<TransformerPass>> memory(const TransformerModel& model);
 
-  const FusedBlock& slots(int layer) const { return model_.blocks[static_cast<std::size_t>(layer)]; }
+  const TransformerBlock& slots(int layer) const { return model_.blocks[static_cast<std::size_t>(layer)]; }
   Block& block(int layer) { return blocks_[static_cast<std::size_t>(layer)]; }
   HeadRules head_rules(int layer) const;
-  void begin_showing(FusedObserver& observer);
+  void begin_showing(TransformerObserver& observer);
   // The values of block `layer` that its attention leaves in memory.
-  FusedObserver::Attention attention_values(int layer);
+  TransformerObserver::Attention attention_values(int layer);
   // Where the logits go: to memory of their own when the backward pass needs them, else where the weights will stand.
   float* kept_logits(int layer) {
     return model_.keeps_logits ? block(layer).logits.data() : block(layer).weights.data();
@@ -103,14 +105,14 @@ class FusedPass {
   void heads_normalize(int layer, MatrixA from, std::size_t rows, bool keys, float* to, std::size_t to_stride);
   void heads_normalize_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g, float* gradient);
 
-  const FusedModel& model_;
-  const FusedWeights& weights_;
+  const TransformerModel& model_;
+  const TransformerWeights& weights_;
   std::vector<Block> blocks_;
   std::size_t first_ = 0, count_ = 0, rows_ = 0;
   std::int64_t noise_step_ = -1;
   bool all_visible_ = true;
   const std::int32_t* ids_ = nullptr;  // of the samples at hand
-  FusedObserver* observer_ = nullptr;
+  TransformerObserver* observer_ = nullptr;
 
   Buffer inputs_, embed_noise_, visible_;
   Buffer x_last_, n_last_, mean_last_, scale_last_, logits_, d_logits_;

@@ -2,14 +2,14 @@
 // from the flat values before every step.
 #pragma once
 
-#include "engine/fused_model.h"
+#include "engine/transformer_model.h"
 #include "kernels/gemm.h"
 
 namespace eureka {
 
-class FusedWeights {
+class TransformerWeights {
  public:
-  explicit FusedWeights(const FusedModel& model);
+  explicit TransformerWeights(const TransformerModel& model);
 
   // multiple: of a fixed or scheduled attention scale.
   void pack_from(const float* values, double multiple);
@@ -39,7 +39,7 @@ class FusedWeights {
  private:
   void pack_block(int layer, double multiple);
 
-  const FusedModel& model_;
+  const TransformerModel& model_;
   const float* values_ = nullptr;
   std::vector<Block> blocks_;
   Buffer embed_, head_, head_back_, table_;

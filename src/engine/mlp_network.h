@@ -1,0 +1,33 @@
+// The multilayer perceptron in the fused engine.
+#pragma once
+
+#include "engine/mlp_layout.h"
+#include "engine/samplewise_network.h"
+
+namespace eureka {
+
+class MlpNetwork final : public SamplewiseNetwork {
+ public:
+  explicit MlpNetwork(const EngineConfig& config);
+
+  void take_weights(const float* values, double multiple) override;
+
+ private:
+  // One linear layer, of which all but the last are followed by a gelu.
+  struct Layer {
+    Slot weight, bias;
+    Buffer forward, back;  // packed factors of x W^T and of dy W; the first layer has no way back
+    const float* bias_values = nullptr;
+
+    std::size_t inputs() const { return weight.columns; }
+    std::size_t outputs() const { return weight.rows; }
+    std::size_t input_stride() const { return row_stride(inputs()); }
+    std::size_t output_stride() const { return row_stride(outputs()); }
+  };
+
+  class Pass;
+
+  std::vector<Layer> layers_;
+};
+
+}  // namespace eureka

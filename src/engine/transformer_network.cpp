@@ -1,0 +1,53 @@
+#include "engine/transformer_network.h"
+
+#include <algorithm>
+
+namespace eureka {
+namespace {
+
+TransformerModel fitting(TransformerModel model, int threads) {
+  check_memory(model.layout, static_cast<double>(TransformerPass::floats(model)) * threads,
+               "make model.width or model.depth smaller");
+  return model;
+}
+
+}  // namespace
+
+TransformerNetwork::TransformerNetwork(const EngineConfig& config)
+    : TransformerNetwork(config, fitting(TransformerModel(config), config.threads)) {}
+
+TransformerNetwork::TransformerNetwork(const EngineConfig& config, TransformerModel model)
+    : SamplewiseNetwork(model.layout, config.shape, model.tokens),
+      config_(config),
+      model_(std::move(model)),
+      weights_(model_) {
+  for (int thread = 0; thread < std::max(1, config.threads); ++thread)
+    add_pass(std::make_unique<TransformerPass>(model_, weights_));
+}
+
+// A pass over the whole model, since training leaves out of it what it does not need (only the cls row of the last
+// block, no keys and values there).
+void TransformerNetwork::look(const Look& look, ThreadPool&, AnswerSink& sink) {
+  if (inside_ == nullptr) inside_ = std::make_unique<Inside>(config_, weights_);
+  Inside& inside = *inside_;
+  const ObservationRequest& request = look.request;
+  const auto all = static_cast<std::size_t>(look.batch.samples);
+  const std::size_t seen = request.samples > 0 ? std::min(all, static_cast<std::size_t>(request.samples)) : all;
+  inside.observer.start(request, look.sink);
+  const auto pass_over_range = [&](std::size_t begin, std::size_t end, bool shown) {
+    for (std::size_t first = begin; first < end; first += inside.model.microbatch) {
+      const SampleRange samples{first, std::min(inside.model.microbatch, end - first)};
+      inside.pass.forward(look.batch, samples, look.step);
+      if (look.gradient == nullptr) {
+        inside.pass.show(inside.observer);
+        continue;
+      }
+      sink.take(samples, inside.pass.predictions(), inside.pass.d_predictions());
+      inside.pass.backward(look.gradient, shown ? &inside.observer : nullptr);
+    }
+  };
+  if (!request.points.empty() || request.parameter_gradients) pass_over_range(0, seen, !request.points.empty());
+  if (request.parameter_gradients) pass_over_range(seen, all, false);
+}
+
+}  // namespace eureka

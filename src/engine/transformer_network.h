@@ -1,0 +1,36 @@
+// The transformers in the fused engine.
+#pragma once
+
+#include "engine/samplewise_network.h"
+#include "engine/transformer_pass.h"
+
+namespace eureka {
+
+class TransformerNetwork final : public SamplewiseNetwork {
+ public:
+  explicit TransformerNetwork(const EngineConfig& config);
+
+  void take_weights(const float* values, double multiple) override { weights_.pack_from(values, multiple); }
+  void look(const Look& look, ThreadPool& pool, AnswerSink& sink) override;
+
+ private:
+  // The whole model, for those who look inside; made at the first look and kept.
+  struct Inside {
+    // The weights are those of training: their layout does not depend on the extent.
+    Inside(const EngineConfig& config, const TransformerWeights& weights)
+        : model(config, Extent::whole), pass(model, weights), observer(model) {}
+
+    TransformerModel model;
+    TransformerPass pass;
+    TransformerObserver observer;
+  };
+
+  TransformerNetwork(const EngineConfig& config, TransformerModel model);
+
+  EngineConfig config_;
+  TransformerModel model_;
+  TransformerWeights weights_;
+  std::unique_ptr<Inside> inside_;
+};
+
+}  // namespace eureka

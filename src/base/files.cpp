@@ -6,14 +6,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 
 namespace eureka {
 namespace {
+
+constexpr const char* kTemporary = ".tmp";
+
+fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
 std::string reason() { return std::strerror(errno); }
 
@@ -33,14 +39,19 @@ class Descriptor {
   int value_;
 };
 
+std::string hint_for_full_disk() {
+  if (errno == ENOSPC || errno == EDQUOT) return "free some space, then run again with --resume";
+  if (errno == EFBIG)
+    return "files may not grow further here (ulimit -f): raise the limit, then run again with --resume";
+  return {};
+}
+
 void write_all(int descriptor, std::string_view bytes, const fs::path& path) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      const std::string hint =
-          errno == ENOSPC || errno == EDQUOT ? "free some space, then run again with --resume" : "";
-      throw Error(ErrorKind::failed, fmt::format("cannot write: {}", reason()), path.string(), hint);
+      throw Error(ErrorKind::failed, fmt::format("cannot write: {}", reason()), path.string(), hint_for_full_disk());
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -65,7 +76,7 @@ void write_new(const fs::path& path, const fs::path& shown, std::string_view con
 }
 
 void replace(const fs::path& path, std::string_view content, bool sync) {
-  const fs::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
+  const fs::path temporary = path.string() + fmt::format(".{}{}", ::getpid(), kTemporary);
   try {
     write_new(temporary, path, content, sync);
     if (::rename(temporary.c_str(), path.c_str()) != 0)
@@ -90,7 +101,7 @@ void replace_file(const fs::path& path, std::string_view content) { replace(path
 
 void atomic_write(const fs::path& path, std::string_view content) {
   replace(path, content, true);
-  sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
+  sync_directory(parent_of(path));
 }
 
 std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
@@ -117,16 +128,36 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
 
 void make_directories(const fs::path& directory) {
   std::error_code failure;
+  std::vector<fs::path> missing;
+  for (fs::path place = directory; !place.empty() && !fs::exists(place, failure); place = place.parent_path())
+    missing.push_back(place);
   fs::create_directories(directory, failure);
+  errno = failure ? failure.value() : ENOTDIR;
   if (failure || !fs::is_directory(directory))
-    throw Error(ErrorKind::output,
+    throw Error(kind_of_failure(),
                 fmt::format("cannot create the directory: {}", failure ? failure.message() : "a file is in the way"),
                 directory.string(), "choose another place with --out DIR");
+  for (const fs::path& made : missing) {
+    // A parent that may be entered but not read cannot be synced.
+    const Descriptor parent(::open(parent_of(made).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (parent.get() >= 0) sync_descriptor(parent.get(), parent_of(made));
+  }
+}
+
+void remove_leftovers(const fs::path& directory) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().stem().string();  // "summary.json.1234"
+    const std::size_t dot = std::min(name.rfind('.'), name.size());
+    if (entry.path().extension() == kTemporary && dot + 1 < name.size() &&
+        name.find_first_not_of("0123456789", dot + 1) == std::string::npos)
+      fs::remove(entry.path(), ignored);
+  }
 }
 
 AppendFile::AppendFile(const fs::path& path) : path_(path) {
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) throw Error(ErrorKind::output, fmt::format("cannot write: {}", reason()), path.string());
+  if (descriptor_ < 0) throw Error(kind_of_failure(), fmt::format("cannot write: {}", reason()), path.string());
   const off_t end = ::lseek(descriptor_, 0, SEEK_END);
   size_ = end > 0 ? static_cast<std::uint64_t>(end) : 0;
 }
@@ -153,11 +184,11 @@ void AppendFile::truncate(std::uint64_t bytes) {
 
 void AppendFile::sync() { sync_descriptor(descriptor_, path_); }
 
-DirectoryLock::DirectoryLock(const fs::path& directory) {
+DirectoryLock::DirectoryLock(const fs::path& directory) : directory_(directory) {
   const fs::path path = directory / ".lock";
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (file.get() < 0)
-    throw Error(ErrorKind::output, fmt::format("cannot write here: {}", reason()), directory.string(),
+    throw Error(kind_of_failure(), fmt::format("cannot write here: {}", reason()), directory.string(),
                 "choose another place with --out DIR");
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     char owner[32] = {};
@@ -174,6 +205,18 @@ DirectoryLock::DirectoryLock(const fs::path& directory) {
 bool DirectoryLock::is_held(const fs::path& directory) {
   Descriptor file(::open((directory / ".lock").c_str(), O_RDWR | O_CLOEXEC));
   return file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
+}
+
+void DirectoryLock::refuse_if_removed() const {
+  struct stat ours {};
+  struct stat there {};
+  if (::fstat(descriptor_, &ours) != 0) return;
+  const bool is_there = ::stat((directory_ / ".lock").c_str(), &there) == 0;
+  if ((!is_there && errno != ENOENT && errno != ENOTDIR) ||
+      (is_there && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev))
+    return;
+  throw Error(ErrorKind::failed, "the directory (or its .lock) was removed while it was in use", directory_.string(),
+              "what was computed since is lost: run again");
 }
 
 DirectoryLock::~DirectoryLock() {

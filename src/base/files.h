@@ -31,8 +31,11 @@ void sync_directory(const fs::path& directory);
 // Whole file. Throws Error(input) when it cannot be read or is larger than `max_bytes`.
 std::string read_file(const fs::path& path, std::uint64_t max_bytes = std::uint64_t{4} << 30);
 
-// Creates the directory (and its parents) or throws Error(output) with the reason.
+// Creates the directory (and its parents) so that it survives a power cut, or throws Error(output) with the reason.
 void make_directories(const fs::path& directory);
+
+// Removes what killed processes left of files they were about to replace; for whoever holds the directory's lock.
+void remove_leftovers(const fs::path& directory);
 
 // An append-only file of lines or records. Every append is one write(2); size() is the offset after it.
 class AppendFile {
@@ -65,7 +68,11 @@ class DirectoryLock {
   // Does some process hold it at this moment?
   static bool is_held(const fs::path& directory);
 
+  // Throws Error(failed) when the directory was taken away meanwhile: what is written there now goes nowhere.
+  void refuse_if_removed() const;
+
  private:
+  fs::path directory_;
   int descriptor_ = -1;
 };
 

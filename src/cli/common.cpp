@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
 
@@ -7,34 +6,10 @@
 #include "cli/cli.h"
 
 namespace eureka::cli {
-namespace {
-
-std::atomic<bool> stop_flag{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
-
-void request_stop(int signal_number) {
-  stop_flag.store(true);
-  // A second signal means it: back to the default action.
-  ::signal(signal_number, SIG_DFL);
-}
-
-}  // namespace
 
 const Catalog& catalog() {
   static const Catalog instance(declarations::files()[0].text);
   return instance;
-}
-
-const std::atomic<bool>& stop_requested() {
-  static const bool installed = [] {
-    struct sigaction action {};
-    action.sa_handler = request_stop;
-    ::sigaction(SIGINT, &action, nullptr);
-    ::sigaction(SIGTERM, &action, nullptr);
-    return true;
-  }();
-  (void)installed;
-  return stop_flag;
 }
 
 ConfigEntries parse_overrides(const std::vector<std::string>& assignments) {

@@ -1,7 +1,10 @@
 // eureka: a laboratory for the sudden learning of transformers.
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <new>
 
 #include "base/error.h"
 #include "cli/cli.h"
@@ -34,11 +37,21 @@ int run(int argc, char** argv) {
 }  // namespace eureka::cli
 
 int main(int argc, char** argv) {
+  // A file that may not grow further (ulimit -f) is an error of the write that says so, not a death without a word.
+  ::signal(SIGXFSZ, SIG_IGN);
   try {
     return eureka::cli::run(argc, argv);
   } catch (const eureka::Error& error) {
     fmt::print(stderr, "eureka: {}\n", error.message());
     return error.exit_code();
+  } catch (const std::filesystem::filesystem_error& error) {
+    // A file of the user's that the system does not let us look at: no permission, a loop of links, too long a name.
+    const eureka::Error told(eureka::ErrorKind::input, error.code().message(), error.path1().string());
+    fmt::print(stderr, "eureka: {}\n", told.message());
+    return told.exit_code();
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "eureka: out of memory\n  choose a smaller model or batch, or fewer trials at a time\n");
+    return eureka::cli::kFailed;
   } catch (const std::exception& error) {
     fmt::print(stderr, "eureka: internal error: {}\n  this is a bug in eureka, not in what you did: please report it\n",
                error.what());

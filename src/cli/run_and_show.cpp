@@ -5,6 +5,7 @@
 
 #include "base/terminal.h"
 #include "cli/live_plot.h"
+#include "cli/stop.h"
 #include "engine/transformer_layout.h"
 #include "lab/heartbeat.h"
 
@@ -36,7 +37,8 @@ void print_summary(const RunSummary& summary, const Metric& metric, const fs::pa
 int run_and_show(const RunConfig& config, const RunRequest& request, const ShowOptions& options) {
   const Metric metric = Registry<Task>::instance().make(config.task.name, config.task.options)->metric();
   LivePlot plot(title_of(config), metric, options.quiet);
-  Heartbeat observer(options.heartbeat, plot);
+  Heartbeat heartbeat(options.heartbeat, plot);
+  StepTimes observer(heartbeat);
   const RunOutcome outcome = run_training(config, request, observer, stop_requested());
   plot.finish();
   const std::string place = request.directory.string();

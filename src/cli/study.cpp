@@ -9,6 +9,7 @@
 #include "base/cores.h"
 #include "base/terminal.h"
 #include "cli/cli.h"
+#include "cli/stop.h"
 #include "lab/local_processes.h"
 #include "lab/run_study.h"
 #include "lab/study_log.h"
@@ -78,10 +79,13 @@ int study(const StudyArguments& arguments) {
   StudyObservers observers;
   if (arguments.progress == "table") observers.add(table);
   if (arguments.progress == "json") observers.add(lines);
+  say_when_stopped(
+      fmt::format("eureka: every trial finishes its step first (up to {:g} s); a second signal stops at once\n",
+                  study.timeout_seconds));
   const StudyOutcome outcome =
       run_study(study, catalog(), {out, arguments.resume}, executor, std::move(observers), stop_requested());
   for (const TrialFailure& failure : outcome.failures)
-    fmt::print(stderr, "eureka: {} failed twice: {}\n", failure.directory.string(), failure.reason);
+    fmt::print(stderr, "eureka: {}: {}\n", failure.directory.string(), failure.reason);
   if (outcome.end == StudyEnd::interrupted) {
     fmt::print(stderr, "eureka: interrupted; every trial is checkpointed: eureka study --out {} --resume\n",
                out.string());

@@ -38,6 +38,17 @@ std::vector<fs::path> runs_below(const Study& study) {
   return runs;
 }
 
+RunConfig first_readable_config(const std::vector<fs::path>& runs, const Catalog& catalog) {
+  for (std::size_t i = 0; i + 1 < runs.size(); ++i) {
+    try {
+      return read_run_config(runs[i], catalog);
+    } catch (const Error&) {
+      continue;  // it is named when the runs are chosen
+    }
+  }
+  return read_run_config(runs.back(), catalog);
+}
+
 struct CurveUntil {
   std::vector<CurvePoint> points;
   bool reached = false;  // the run went as far as that step
@@ -108,7 +119,7 @@ std::vector<Trial> plan_parents(const Study& study, const Catalog& catalog, cons
 ArmsPreview preview_arms(const Study& study, const Catalog& catalog, const std::vector<Trial>& parents) {
   ConfigEntries first;
   if (parents.empty())
-    first = to_entries(read_run_config(runs_below(study).front(), catalog), study.branch->from);
+    first = to_entries(first_readable_config(runs_below(study), catalog), study.branch->from);
   else
     first = to_entries(parents.front().config, "the base of the study");
   ArmsPreview preview{resolve_config(first, catalog), {}};
@@ -126,13 +137,17 @@ ContinuedRuns choose_runs(const Study& study, const Catalog& catalog, const std:
   const std::set<std::int64_t> wanted(study.seeds.begin(), study.seeds.end());
   ContinuedRuns runs;
   for (const fs::path& directory : directories) {
-    const RunConfig config = read_run_config(directory, catalog);
-    if (!wanted.empty() && !wanted.contains(config.run.seed)) continue;
-    ++runs.looked_at;
-    if (!answers(study.branch->only, config, directory, study.branch->at)) continue;
-    require_checkpoint(study, directory);
-    runs.chosen.push_back({config.run.seed, directory});
+    try {
+      const RunConfig config = read_run_config(directory, catalog);
+      if (!wanted.empty() && !wanted.contains(config.run.seed)) continue;
+      ++runs.looked_at;
+      if (answers(study.branch->only, config, directory, study.branch->at))
+        runs.chosen.push_back({config.run.seed, directory});
+    } catch (const Error& error) {
+      runs.unreadable.push_back({directory, error.message()});
+    }
   }
+  for (const ContinuedRun& run : runs.chosen) require_checkpoint(study, run.directory);
   std::sort(runs.chosen.begin(), runs.chosen.end(),
             [](const ContinuedRun& a, const ContinuedRun& b) { return a.seed < b.seed; });
   for (std::size_t i = 1; i < runs.chosen.size(); ++i)

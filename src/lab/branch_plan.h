@@ -19,8 +19,15 @@ struct ContinuedRun {
   fs::path directory;
 };
 
+// One whose records cannot be read.
+struct UnreadableRun {
+  fs::path directory;
+  std::string reason;
+};
+
 struct ContinuedRuns {
   std::vector<ContinuedRun> chosen;
+  std::vector<UnreadableRun> unreadable;  // left out
   std::size_t looked_at = 0;
 };
 

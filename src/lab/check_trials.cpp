@@ -72,6 +72,8 @@ std::string first_complaint(const Study& study, const std::vector<const Trial*>&
     return {};
   } catch (const Error& error) {
     return complaint(error.what(), error.hint());
+  } catch (const std::bad_alloc&) {
+    return complaint("out of memory", "choose a smaller model");
   } catch (const std::exception& error) {
     return complaint(error.what(), {});
   }

@@ -16,6 +16,9 @@
 
 namespace eureka {
 
+// What a trial says while it runs, in its directory; removed when it has ended well.
+inline constexpr const char* kTrialLog = "trial.log";
+
 struct TrialState {
   const Trial* trial = nullptr;  // as it was given to start()
   std::int64_t steps = 0;        // done, as far as is known

@@ -1,9 +1,12 @@
 #include "lab/local_processes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
+
+#include <sstream>
 
 namespace eureka {
 namespace {
@@ -11,14 +14,14 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = TrialProcess::Clock;
 
-constexpr auto kPatienceOnStop = 60s;
 constexpr auto kPollOnStop = 100ms;
+constexpr std::size_t kLastLines = 3;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
 
-fs::path log_of(const Trial& trial) { return trial.directory / "trial.log"; }
+fs::path log_of(const Trial& trial) { return trial.directory / kTrialLog; }
 
 // The config is there before the run: `eureka train --out DIR --resume` needs no more.
 std::vector<std::string> prepare(const Trial& trial) {
@@ -35,19 +38,41 @@ std::vector<std::string> prepare(const Trial& trial) {
   return {"train", "--out", trial.directory.string(), "--resume", "--quiet"};
 }
 
+std::string said_in(const fs::path& log) {
+  try {
+    return read_file(log, 1 << 20);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// The last lines of a log, in one; nothing of an empty one.
+std::string last_words(const std::string& said) {
+  std::vector<std::string> lines;
+  std::istringstream text(said);
+  for (std::string line; std::getline(text, line);)
+    if (!line.empty()) lines.push_back(line);
+  if (lines.empty()) return {};
+  if (lines.size() > kLastLines) lines.erase(lines.begin(), lines.end() - kLastLines);
+  return fmt::format("; its last words: {}", fmt::join(lines, " | "));
+}
+
+bool is_disk_full(const fs::path& directory) {
+  std::error_code failure;
+  const fs::space_info space = fs::space(directory, failure);
+  return !failure && space.available == 0;
+}
+
 // Why a child ended badly: the last complaint in its log, or its signal.
 std::string failure_reason(int status, bool hung, double timeout_seconds, const fs::path& log) {
-  if (hung) return fmt::format("hung: no step for {:g} seconds", timeout_seconds);
-  if (WIFSIGNALED(status)) return fmt::format("killed by signal {}", WTERMSIG(status));
-  std::string said;
-  try {
-    said = read_file(log, 1 << 20);
-  } catch (const Error&) {
-    said.clear();
-  }
+  const std::string said = said_in(log);
+  if (hung) return fmt::format("hung: no step for {:g} seconds{}", timeout_seconds, last_words(said));
+  if (WIFSIGNALED(status)) return fmt::format("killed by signal {}{}", WTERMSIG(status), last_words(said));
   const std::string mark = "eureka: ";
   const std::size_t message = said.rfind(mark);
-  if (message == std::string::npos) return fmt::format("exit code {}", WEXITSTATUS(status));
+  if (message == std::string::npos)
+    return fmt::format("exit code {}{}{}", WEXITSTATUS(status),
+                       is_disk_full(log.parent_path()) ? ": the disk is full" : "", last_words(said));
   const std::size_t begin = message + mark.size();
   return said.substr(begin, said.find('\n', begin) - begin);
 }
@@ -90,19 +115,16 @@ void LocalProcesses::sleep_until_news(std::chrono::milliseconds patience) const 
 TrialState LocalProcesses::ended(Running& one) const {
   const int status = one.process.wait();
   TrialState state{one.trial, one.process.steps(), seconds_since(one.process.started()), true, {}};
-  if (fs::exists(one.trial->directory / "summary.json")) {
-    std::error_code ignored;
-    fs::remove(log_of(*one.trial), ignored);
-  } else {
+  if (!fs::exists(one.trial->directory / "summary.json"))
     state.complaint = failure_reason(status, one.hung, options_.timeout_seconds, log_of(*one.trial));
-  }
   return state;
 }
 
 void LocalProcesses::stop() {
   const auto begin = Clock::now();
   for (const Running& one : running_) one.process.send(SIGTERM);
-  while (!running_.empty() && Clock::now() - begin < kPatienceOnStop) {
+  // One that takes longer hangs, as it would have otherwise.
+  while (!running_.empty() && seconds_since(begin) < options_.timeout_seconds) {
     sleep_until_news(kPollOnStop);
     for (auto one = running_.begin(); one != running_.end();)
       one = one->process.listen() ? std::next(one) : running_.erase(one);

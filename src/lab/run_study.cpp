@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "lab/branch_plan.h"
 #include "lab/check_trials.h"
@@ -37,10 +38,11 @@ class StudyRun {
     plan();
     make_directories(request_.out);
     const DirectoryLock lock(request_.out);
+    remove_leftovers(request_.out);
     atomic_write(request_.out / "study.toml", to_toml(study_));
     StudyLog log(request_.out);
     observers_.add(log);
-    run_all();
+    run_all(lock);
     observers_.tell(StudyFinished{outcome_.end});
     return std::move(outcome_);
   }
@@ -48,11 +50,12 @@ class StudyRun {
  private:
   // Everything that can be wrong is found here, before the first trial.
   void plan() {
+    refuse_too_many_trials(study_);
     if (study_.branch) {
       parents_ = plan_parents(study_, catalog_, request_.out);
       const ArmsPreview preview = preview_arms(study_, catalog_, parents_);
       check_trials(study_, preview.trials, &preview.continued);
-      if (parents_.empty()) plan_branches();
+      if (parents_.empty()) plan_branches({});
     } else {
       trials_ = plan_trials(study_, catalog_, request_.out);
     }
@@ -64,8 +67,10 @@ class StudyRun {
     if (!study_.branch) check_trials(study_, trials_);
   }
 
-  void plan_branches() {
-    const ContinuedRuns runs = choose_runs(study_, catalog_, parents_);
+  // From runs that are there, or from those of `parents`.
+  void plan_branches(const std::vector<Trial>& parents) {
+    const ContinuedRuns runs = choose_runs(study_, catalog_, parents);
+    for (const UnreadableRun& run : runs.unreadable) outcome_.failures.push_back({run.directory, run.reason});
     if (runs.chosen.empty())
       throw Error(ErrorKind::failed,
                   fmt::format("none of {} runs is {} at step {}: there is nothing to continue", runs.looked_at,
@@ -78,19 +83,33 @@ class StudyRun {
     trials_ = plan_continuations(study_, runs, catalog_, request_.out);
   }
 
-  void run_all() {
+  void run_all(const DirectoryLock& lock) {
     run("runs to continue", parents_);
-    if (outcome_.end == StudyEnd::complete && !parents_.empty()) plan_branches();
-    if (outcome_.end != StudyEnd::complete) return;
+    if (outcome_.end == StudyEnd::interrupted) return;
+    if (!parents_.empty()) {
+      std::vector<Trial> ended;
+      std::copy_if(parents_.begin(), parents_.end(), std::back_inserter(ended),
+                   [&](const Trial& parent) { return !has_failed(parent); });
+      if (ended.empty()) return;
+      plan_branches(ended);
+    }
     run(study_.name, trials_);
+    lock.refuse_if_removed();
     if (outcome_.end != StudyEnd::interrupted) write_report();
+  }
+
+  bool has_failed(const Trial& trial) const {
+    return std::any_of(outcome_.failures.begin(), outcome_.failures.end(),
+                       [&](const TrialFailure& failure) { return failure.directory == trial.directory; });
   }
 
   void run(const std::string& phase, const std::vector<Trial>& trials) {
     if (!trials.empty()) {
       observers_.tell(TrialsPlanned{phase, study_, trials, executor_.slots()});
-      outcome_.failures = run_trials(trials, {study_.timeout_seconds}, executor_, observers_, stop_);
-      observers_.tell(TrialsDone{phase, outcome_.failures.size()});
+      const std::vector<TrialFailure> failures =
+          run_trials(trials, {study_.timeout_seconds}, executor_, observers_, stop_);
+      observers_.tell(TrialsDone{phase, failures.size()});
+      outcome_.failures.insert(outcome_.failures.end(), failures.begin(), failures.end());
     }
     if (stop_.load())
       outcome_.end = StudyEnd::interrupted;

@@ -27,7 +27,10 @@ class Runner {
 
   std::vector<TrialFailure> run(const std::vector<Trial>& trials, const std::atomic<bool>& stop) {
     for (const Trial& trial : trials)
-      if (!tell_if_ended(trial, 0)) waiting_.push_back({.trial = &trial});
+      if (!trial.damage.empty())
+        fail(trial, trial.damage);
+      else if (!tell_if_ended(trial, 0))
+        waiting_.push_back({.trial = &trial});
     while (!waiting_.empty() || !running_.empty()) {
       if (stop.load()) {
         executor_.stop();
@@ -50,8 +53,11 @@ class Runner {
       set_aside_damaged_summary(trial.directory);
       return false;
     }
-    if (row) observers_.tell(TrialEnded{trial, *row, seconds});
-    return row.has_value();
+    if (!row) return false;
+    std::error_code ignored;
+    fs::remove(trial.directory / kTrialLog, ignored);
+    observers_.tell(TrialEnded{trial, *row, seconds});
+    return true;
   }
 
   void start_what_fits() {
@@ -91,7 +97,7 @@ class Runner {
     running_.erase(&trial);
     if (tell_if_ended(trial, state.seconds)) return;
     const std::string reason = state.complaint.empty() ? "its summary cannot be read" : state.complaint;
-    if (attempt >= kTries) return fail(trial, reason);
+    if (attempt >= kTries) return fail(trial, "failed twice: " + reason);
     observers_.tell(TrialRetried{trial, reason});
     waiting_.push_back({&trial, attempt + 1, Clock::now() + kPauseBeforeRetry, Clock::now()});
   }

@@ -22,7 +22,8 @@ struct RunTrialsOptions {
   double lock_patience_seconds = 300;
 };
 
-// Returns the trials that failed twice. Once `stop` is true the trials checkpoint and end, and so does this.
+// Returns the trials that failed twice, and those that are damaged and cannot be run. Once `stop` is true the trials
+// checkpoint and end, and so does this.
 std::vector<TrialFailure> run_trials(const std::vector<Trial>& trials, const RunTrialsOptions& options,
                                      TrialExecutor& executor, const StudyObservers& observers,
                                      const std::atomic<bool>& stop);

@@ -140,6 +140,10 @@ StudyArm read_arm(const ConfigEntries& entries, const std::string& file_name) {
 std::vector<StudyArm> read_arms(const ConfigDocument& document, const std::string& file_name) {
   const auto tables = document.tables.find("arm");
   if (tables == document.tables.end()) throw Error(ErrorKind::config, "the study has no [[arm]]", file_name);
+  if (tables->second.size() > kMostArms)
+    throw Error(ErrorKind::config,
+                fmt::format("the study has {} arms, but at most {} can be compared", tables->second.size(), kMostArms),
+                file_name, "make what varies a list in [axes], or divide it into several studies");
   std::vector<StudyArm> arms;
   for (const ConfigEntries& entries : tables->second) {
     StudyArm arm = read_arm(entries, file_name);
@@ -244,6 +248,15 @@ Study read_study(const ConfigSource& source) {
   } catch (const Error& error) {
     throw Error(error.kind(), error.what() + writer_of(document), error.where(), error.hint());
   }
+}
+
+void refuse_too_many_trials(const Study& study) {
+  const std::size_t trials = study.seeds.size() * study.points.size() * study.arms.size();
+  if (trials > kMostTrials)
+    throw Error(ErrorKind::config,
+                fmt::format("{} arms, {} seeds and {} points of axes make {} trials, but a study has at most {}",
+                            study.arms.size(), study.seeds.size(), study.points.size(), trials, kMostTrials),
+                study.base_where, "divide it into several studies");
 }
 
 std::string to_toml(const Study& study) {

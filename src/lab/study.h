@@ -44,6 +44,8 @@
 namespace eureka {
 
 inline constexpr std::int64_t kMostSeeds = 100'000;
+inline constexpr std::size_t kMostArms = 1000;
+inline constexpr std::size_t kMostTrials = 100'000;
 
 struct StudyArm {
   std::string name;
@@ -87,6 +89,9 @@ struct Study {
 
 // Throws Error(config) at the place that is wrong.
 Study read_study(const ConfigSource& source);
+
+// Throws Error(config) for a study that would take minutes to plan and years to run.
+void refuse_too_many_trials(const Study& study);
 
 // Complete: with what the command line changed, and with the axes multiplied out. Reads back to the same study.
 std::string to_toml(const Study& study);

@@ -62,10 +62,18 @@ std::vector<Trial> plan_trials(const Study& study, const Catalog& catalog, const
   return trials;
 }
 
-void refuse_other_trials(const std::vector<Trial>& trials) {
-  for (const Trial& trial : trials) {
+void refuse_other_trials(std::vector<Trial>& trials) {
+  std::size_t damaged = 0;
+  for (Trial& trial : trials) {
     const fs::path file = trial.directory / "config.toml";
-    if (!fs::exists(file) || read_file(file, 16 << 20) == to_toml(trial.config)) continue;
+    try {
+      if (!fs::exists(file) || read_file(file, 16 << 20) == to_toml(trial.config)) continue;
+      read_run_config(trial.directory, *trial.config.catalog);
+    } catch (const Error& error) {
+      if (++damaged == trials.size()) throw;
+      trial.damage = fmt::format("{}: {}", fs::path(error.where()).filename().string(), error.what());
+      continue;
+    }
     try {
       refuse_other_config(trial.directory, trial.config);
     } catch (const Error& error) {

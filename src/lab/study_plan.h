@@ -28,6 +28,7 @@ struct Trial {
   fs::path directory;
   RunConfig config;
   std::optional<TrialOrigin> origin;
+  std::string damage = {};  // why its directory can be neither run nor counted; empty for all but a few
 };
 
 // Seed by seed, so that a study stopped half-way has compared all arms on the seeds it has.
@@ -41,7 +42,8 @@ RunConfig trial_config(const Study& study, const StudyPoint& point, const StudyA
 ConfigEntries base_entries(const Study& study);
 
 // A directory that already holds another run than the trial's is no place for it: throws Error(config) that names the
-// first option that differs.
-void refuse_other_trials(const std::vector<Trial>& trials);
+// first option that differs. A config that cannot be read costs that trial only, whose `damage` it becomes; throws when
+// there is no other trial left.
+void refuse_other_trials(std::vector<Trial>& trials);
 
 }  // namespace eureka

@@ -59,6 +59,10 @@ class Reporter {
 
  private:
   void read(const Trial& trial, const fs::path& directory) {
+    if (!trial.damage.empty()) {
+      report_.damaged.push_back({directory, trial.damage});
+      return;
+    }
     try {
       const std::optional<TrialRow> row = read_trial(trial);
       if (!row) return;

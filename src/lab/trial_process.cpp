@@ -16,6 +16,8 @@
 namespace eureka {
 namespace {
 
+constexpr off_t kRoomForWords = 4096;
+
 // Between fork and exec: only calls that are safe after a fork.
 [[noreturn]] void become(const char* program, char* const* arguments, const char* log, int heartbeat, pid_t parent) {
   // It dies with us; if we died before this line, its parent is another one by now.
@@ -32,6 +34,8 @@ namespace {
   const int output = ::open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (input >= 0) ::dup2(input, STDIN_FILENO);
   if (output >= 0) {
+    // Room for its last words: where the disk is full it still can say so.
+    ::fallocate(output, FALLOC_FL_KEEP_SIZE, 0, kRoomForWords);
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);
   }

@@ -62,14 +62,36 @@ void copy_past(const fs::path& run, const LoopState& loop, const fs::path& out) 
   for (const fs::path& file : list_event_files(run / "tb")) replace_file(out / "tb" / file.filename(), read_file(file));
 }
 
+// Also when both were moved together since: then the run still lies at the same place beside its branch.
+bool is_same_run(const fs::path& before, const BranchRequest& request) {
+  if (before == parse_origin(to_text(origin_of(request)), {}).run) return true;
+  const fs::path now = fs::weakly_canonical(request.run);
+  fs::path beside;
+  for (const fs::path& part : now.lexically_relative(fs::weakly_canonical(request.out)))
+    if (part != "..") beside /= part;
+  const auto parts = std::distance(beside.begin(), beside.end());
+  return parts > 0 && parts < std::distance(before.begin(), before.end()) &&
+         std::equal(beside.begin(), beside.end(), std::prev(before.end(), parts));
+}
+
 // The same step of the same run, continued to the same config: however the change was put, then or now.
 void refuse_other_branch(const BranchRequest& request, const RunConfig& config) {
   const std::optional<BranchOrigin> origin = read_origin(request.out);
-  const BranchOrigin wanted = origin_of(request);
-  if (!origin || origin->run != wanted.run || origin->step != wanted.step)
+  if (!origin || !is_same_run(origin->run, request) || origin->step != request.step)
     throw Error(ErrorKind::output, "holds another run than this branch", request.out.string(),
                 "choose another place with --out DIR");
   refuse_other_config(request.out, config);
+}
+
+// Throws when what is there is not this branch, or is not to be continued.
+bool is_there(const BranchRequest& request, const RunConfig& config) {
+  if (!fs::exists(request.out / "config.toml")) return false;
+  if (!request.resume)
+    throw Error(ErrorKind::output, "already holds a run", request.out.string(),
+                fmt::format("continue it with eureka train --out {} --resume, or choose another place with --out DIR",
+                            request.out.string()));
+  refuse_other_branch(request, config);
+  return true;
 }
 
 }  // namespace
@@ -86,29 +108,24 @@ RunConfig branch_config(const BranchRequest& request, const Catalog& catalog) {
 
 Branch create_branch(const BranchRequest& request, const Catalog& catalog, const MakeParts& make) {
   Branch branch{branch_config(request, catalog), {}};
-  const fs::path config_file = request.out / "config.toml";
-  if (fs::exists(config_file)) {
-    if (!request.resume)
-      throw Error(ErrorKind::output, "already holds a run", request.out.string(),
-                  fmt::format("continue it with eureka train --out {} --resume, or choose another place with --out DIR",
-                              request.out.string()));
-    refuse_other_branch(request, branch.config);
-    return branch;
-  }
+  if (is_there(request, branch.config)) return branch;
   const Checkpoint saved = read_checkpoint(request.run, request.step);
   const EngineState fresh = make(branch.config).engine.engine->export_state();
   MergedTensors model = merged(fresh.model, saved.engine.model, request.run);
   branch.new_parameters = std::move(model.fresh);
   Checkpoint start{saved.loop,
                    {std::move(model.tensors), merged(fresh.optimizer, saved.engine.optimizer, request.run).tensors}};
+  start.loop.temporary = false;
 
-  make_directories(request.out);
+  make_directories(request.out / "checkpoints");
   const DirectoryLock lock(request.out);
+  // Another process may have made it, and trained it, while this one was reading.
+  if (is_there(request, branch.config)) return branch;
   copy_past(request.run, start.loop, request.out);
   write_checkpoint(request.out, start);
   atomic_write(request.out / "origin.json", to_text(origin_of(request)));
   // Last: a directory without a config holds no run yet, so a branch killed before this line is made again.
-  atomic_write(config_file, to_toml(branch.config));
+  atomic_write(request.out / "config.toml", to_toml(branch.config));
   return branch;
 }
 

@@ -90,6 +90,14 @@ std::string repair_hint(const fs::path& run_directory, std::int64_t damaged) {
   return "the checkpoint is damaged and no earlier one is intact: start again with --resume --step 0";
 }
 
+bool is_temporary(const fs::path& directory) {
+  try {
+    return parse_loop_state(read_file(directory / "state.json", 1 << 20), {}).temporary;
+  } catch (const Error&) {
+    return false;  // damaged or from a later program: not ours to remove
+  }
+}
+
 }  // namespace
 
 void write_checkpoint(const fs::path& run_directory, const Checkpoint& checkpoint) {
@@ -97,8 +105,8 @@ void write_checkpoint(const fs::path& run_directory, const Checkpoint& checkpoin
   const fs::path temporary = target.parent_path() / fmt::format(".{}.tmp", target.filename().string());
   std::error_code ignored;
   fs::remove_all(temporary, ignored);
-  make_directories(temporary);
   try {
+    fs::create_directory(temporary);
     const std::string contents[] = {tensor_bytes(checkpoint.engine.model, checkpoint.loop.step),
                                     tensor_bytes(checkpoint.engine.optimizer, checkpoint.loop.step),
                                     to_text(checkpoint.loop)};
@@ -109,7 +117,7 @@ void write_checkpoint(const fs::path& run_directory, const Checkpoint& checkpoin
     }
     write_and_sync(temporary / "DONE", done.dump(1) + "\n");
     sync_directory(temporary);
-    fs::remove_all(target, ignored);
+    if (fs::exists(target)) remove_checkpoint(run_directory, checkpoint.loop.step);
     fs::rename(temporary, target);
   } catch (const fs::filesystem_error& error) {
     fs::remove_all(temporary, ignored);
@@ -151,6 +159,19 @@ Checkpoint read_checkpoint(const fs::path& run_directory, std::int64_t step) {
   }
 }
 
+void remove_checkpoint(const fs::path& run_directory, std::int64_t step) {
+  const fs::path directory = checkpoint_directory(run_directory, step);
+  const fs::path removed = directory.parent_path() / fmt::format(".{}.removed.tmp", directory.filename().string());
+  std::error_code ignored, failure;
+  fs::remove_all(removed, ignored);
+  // Gone at once for whoever lists checkpoints; a crash before the files are gone leaves them to prune_checkpoints.
+  fs::rename(directory, removed, failure);
+  if (failure)
+    throw Error(ErrorKind::failed, fmt::format("cannot remove the checkpoint: {}", failure.message()),
+                directory.string());
+  fs::remove_all(removed, ignored);
+}
+
 void prune_checkpoints(const fs::path& run_directory, std::int64_t keep) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(run_directory / "checkpoints", ignored))
@@ -158,7 +179,20 @@ void prune_checkpoints(const fs::path& run_directory, std::int64_t keep) {
   if (keep <= 0) return;
   const std::vector<std::int64_t> steps = list_checkpoints(run_directory);
   for (std::size_t i = 0; i + static_cast<std::size_t>(keep) < steps.size(); ++i)
-    fs::remove_all(checkpoint_directory(run_directory, steps[i]), ignored);
+    remove_checkpoint(run_directory, steps[i]);
+}
+
+void remove_checkpoints_after(const fs::path& run_directory, std::int64_t step) {
+  std::vector<std::int64_t> steps = list_checkpoints(run_directory);
+  if (steps.empty() || steps.back() <= step) return;
+  for (; !steps.empty() && steps.back() > step; steps.pop_back()) remove_checkpoint(run_directory, steps.back());
+  sync_directory(run_directory / "checkpoints");
+}
+
+void remove_temporary_checkpoints(const fs::path& run_directory, std::int64_t except) {
+  for (const std::int64_t step : list_checkpoints(run_directory))
+    if (step != except && is_temporary(checkpoint_directory(run_directory, step)))
+      remove_checkpoint(run_directory, step);
 }
 
 }  // namespace eureka

@@ -1,7 +1,8 @@
 // Checkpoints: checkpoints/step-N/{model.safetensors, optimizer.safetensors, state.json, DONE}.
 //
-// A checkpoint appears whole or not at all: it is written beside, synced, and renamed into place. DONE holds the length
-// and checksum of every file, so that a damaged checkpoint is told from an intact one before any of it is used.
+// A checkpoint appears whole or not at all: it is written beside, synced, and renamed into place; and it goes the same
+// way. DONE holds the length and checksum of every file, so that a damaged checkpoint is told from an intact one before
+// any of it is used.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@ struct Checkpoint {
   EngineState engine;
 };
 
+// The directory checkpoints/ must be there: one that was removed under a run is not made again.
 void write_checkpoint(const fs::path& run_directory, const Checkpoint& checkpoint);
 
 // Steps of the checkpoints that have a DONE, ascending.
@@ -27,7 +29,15 @@ std::vector<std::int64_t> list_checkpoints(const fs::path& run_directory);
 // wrote in a format of its own is refused as such.
 Checkpoint read_checkpoint(const fs::path& run_directory, std::int64_t step);
 
-// Removes all but the newest `keep` (0: none) and whatever a crash left half-written.
+// Removes all but the newest `keep` (0: none) and whatever a crash left half-written or half-removed.
 void prune_checkpoints(const fs::path& run_directory, std::int64_t keep);
+
+void remove_checkpoint(const fs::path& run_directory, std::int64_t step);
+
+// Those later than `step`, the newest first: whenever it is cut short, what is left can be resumed. Durable on return.
+void remove_checkpoints_after(const fs::path& run_directory, std::int64_t step);
+
+// Those a run saved when it was stopped (LoopState::temporary), but not the one of `step`.
+void remove_temporary_checkpoints(const fs::path& run_directory, std::int64_t except);
 
 }  // namespace eureka

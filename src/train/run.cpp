@@ -8,6 +8,7 @@
 
 #include "train/detection.h"
 #include "train/diagnosis.h"
+#include "train/records/branch_origin.h"
 #include "train/schedule.h"
 
 namespace eureka {
@@ -44,6 +45,15 @@ Batch draw_validation(const Task& task, const RunConfig& config) {
                .samples = config.train.validation_samples},
               batch);
   return batch;
+}
+
+// A branch has no past of its own to go back to: from step 0 it would be another run.
+void refuse_before_branch(const fs::path& run, std::int64_t step) {
+  const std::optional<BranchOrigin> origin = read_origin(run);
+  if (!origin || step >= origin->step) return;
+  throw Error(ErrorKind::input, fmt::format("this run is a branch and begins at step {}, not {}", origin->step, step),
+              run.string(),
+              fmt::format("resume with --step {}, or make the branch again with --out DIR", origin->step));
 }
 
 // What the last evaluation said.
@@ -89,6 +99,10 @@ class TrainingRun {
   void note_moments(std::int64_t step, bool log);
   void diverge(const char* what, double value);
   void checkpoint();
+  // A run that is stopped between two checkpoints continues from here. No part of what it leaves: no event tells of it,
+  // and it is gone as soon as there is a later one.
+  void checkpoint_for_now();
+  void remove_temporary();
   RunMeta meta(RunStatus status) const;
   RunSummary summary(RunStatus status);
 
@@ -108,6 +122,8 @@ class TrainingRun {
   std::int64_t batch_step_ = -1;  // whose it is
   std::int64_t last_row_step_ = -1;
   Measured last_{std::nan(""), std::nan("")};
+  std::int64_t checkpoint_step_ = -1;  // of the last checkpoint that stays
+  std::int64_t temporary_step_ = -1;   // of the one this run was resumed from, if that one does not
   std::size_t moments_noted_ = 0;
   std::optional<std::int64_t> confirmed_at_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -115,13 +131,19 @@ class TrainingRun {
 
 void TrainingRun::restore(std::optional<std::int64_t> step) {
   const std::vector<std::int64_t> steps = list_checkpoints(directory_.path());
-  if (!step && !steps.empty()) step = steps.back();
-  if (step && *step > 0) {
+  if (!step) step = steps.empty() ? 0 : steps.back();
+  refuse_before_branch(directory_.path(), *step);
+  if (*step > 0) {
     const Checkpoint saved = read_checkpoint(directory_.path(), *step);
     engine_->import_state(saved.engine);
     loop_ = saved.loop;
+    (loop_.temporary ? temporary_step_ : checkpoint_step_) = *step;
+    loop_.temporary = false;
   }
   directory_.rewind(loop_);
+  // What the one before us had no time for.
+  remove_temporary_checkpoints(directory_.path(), loop_.step);
+  prune_checkpoints(directory_.path(), temporary_step_ < 0 ? config_.run.keep_checkpoints : 0);
   // The detector has no state of its own to save: it is a function of the curve.
   for (const MetricsRow& row : read_metrics(directory_.path(), {"val_" + metric_.key(), kValidationLoss})) {
     last_ = {row.at(kValidationLoss), row.at("val_" + metric_.key())};
@@ -143,10 +165,12 @@ RunOutcome TrainingRun::execute() {
       return {status, {}};
     }
     const RunSummary result = summary(status);
-    directory_.write_summary(result);
+    remove_temporary();
     directory_.write_meta(meta(status));
+    directory_.write_summary(result);
     return {status, result};
   } catch (...) {
+    directory_.refuse_if_removed();  // the reason of whatever else has failed
     // A full disk may refuse this too; the error that brought us here is the one to tell.
     try {
       directory_.write_meta(meta(RunStatus::failed));
@@ -169,10 +193,13 @@ RunStatus TrainingRun::train() {
     observer_.on_step(loop_.step);
     const bool due = config_.run.checkpoint_every > 0 && loop_.step % config_.run.checkpoint_every == 0;
     const bool stopping = stop_.load(std::memory_order_relaxed) && loop_.step < config_.train.steps;
-    if (due || stopping) checkpoint();
+    if (due)
+      checkpoint();
+    else if (stopping)
+      checkpoint_for_now();
     if (stopping) return RunStatus::interrupted;
   }
-  if (const auto steps = list_checkpoints(directory_.path()); steps.empty() || steps.back() != loop_.step) checkpoint();
+  if (checkpoint_step_ != loop_.step) checkpoint();
   return RunStatus::finished;
 }
 
@@ -275,7 +302,22 @@ void TrainingRun::checkpoint() {
   directory_.log_event({loop_.step, CheckpointWritten{}});
   directory_.mark(loop_);
   write_checkpoint(directory_.path(), {loop_, engine_->export_state()});
+  checkpoint_step_ = loop_.step;
+  remove_temporary();
   prune_checkpoints(directory_.path(), config_.run.keep_checkpoints);
+}
+
+void TrainingRun::checkpoint_for_now() {
+  directory_.mark(loop_);
+  LoopState loop = loop_;
+  loop.temporary = true;
+  write_checkpoint(directory_.path(), {loop, engine_->export_state()});
+  remove_temporary();
+}
+
+void TrainingRun::remove_temporary() {
+  if (temporary_step_ >= 0 && temporary_step_ != loop_.step) remove_checkpoint(directory_.path(), temporary_step_);
+  temporary_step_ = -1;
 }
 
 RunMeta TrainingRun::meta(RunStatus status) const {

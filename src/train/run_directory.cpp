@@ -66,7 +66,9 @@ void refuse_other_config(const fs::path& run_directory, const RunConfig& config)
 }
 
 RunDirectory::RunDirectory(const fs::path& path, const RunConfig& config)
-    : path_(path), seed_(config.run.seed), lock_(std::make_unique<DirectoryLock>(path)) {}
+    : path_(path), seed_(config.run.seed), lock_(std::make_unique<DirectoryLock>(path)) {
+  remove_leftovers(path);
+}
 
 RunDirectory RunDirectory::create(const fs::path& path, const RunConfig& config) {
   make_directories(path);
@@ -94,9 +96,13 @@ void RunDirectory::open_logs() {
   metrics_ = std::make_unique<AppendFile>(path_ / "metrics.jsonl");
   events_ = std::make_unique<AppendFile>(path_ / "events.jsonl");
   scalars_ = std::make_unique<EventWriter>(EventWriter::find_or_create(path_ / "tb"));
+  // A checkpoint is worth nothing without the logs it knows.
+  sync_directory(path_ / "tb");
+  sync_directory(path_);
 }
 
 void RunDirectory::log_metrics(const MetricsRow& row) {
+  lock_->refuse_if_removed();
   metrics_->append_line(to_text(row));
   std::map<std::string, double> tagged;
   for (const auto& [name, value] : row.numbers) tagged[tensorboard_tag(name)] = value;
@@ -106,6 +112,7 @@ void RunDirectory::log_metrics(const MetricsRow& row) {
 void RunDirectory::log_event(const RunEvent& event) { events_->append_line(to_text(event)); }
 
 void RunDirectory::mark(LoopState& loop) {
+  lock_->refuse_if_removed();
   metrics_->sync();
   events_->sync();
   scalars_->sync();
@@ -115,18 +122,21 @@ void RunDirectory::mark(LoopState& loop) {
 }
 
 void RunDirectory::rewind(const LoopState& loop) {
-  for (const auto& [file, bytes, name] : {std::tuple{metrics_.get(), loop.metrics_bytes, "metrics.jsonl"},
-                                          std::tuple{events_.get(), loop.events_bytes, "events.jsonl"}}) {
-    if (file->size() < bytes)
+  const std::tuple<AppendFile&, std::uint64_t, const char*> logs[] = {{*metrics_, loop.metrics_bytes, "metrics.jsonl"},
+                                                                      {*events_, loop.events_bytes, "events.jsonl"}};
+  for (const auto& [file, bytes, name] : logs)
+    if (file.size() < bytes)
       throw Error(
-          ErrorKind::input, fmt::format("is shorter ({} bytes) than its checkpoint knew it ({})", file->size(), bytes),
+          ErrorKind::input, fmt::format("is shorter ({} bytes) than its checkpoint knew it ({})", file.size(), bytes),
           (path_ / name).string(), "the file was cut: resume from an earlier checkpoint with --resume --step N");
-    file->truncate(bytes);
-  }
+  remove_summary(path_);
+  remove_checkpoints_after(path_, loop.step);
+  for (const auto& [file, bytes, name] : logs) file.truncate(bytes);
   scalars_->truncate(loop.tensorboard_bytes);
 }
 
 void RunDirectory::write_meta(RunMeta meta) {
+  lock_->refuse_if_removed();
   meta.version = EUREKA_VERSION;
   meta.seed = seed_;
   meta.host = host_name();
@@ -135,6 +145,9 @@ void RunDirectory::write_meta(RunMeta meta) {
   replace_file(path_ / "meta.json", to_text(meta));
 }
 
-void RunDirectory::write_summary(const RunSummary& summary) { atomic_write(path_ / "summary.json", to_text(summary)); }
+void RunDirectory::write_summary(const RunSummary& summary) {
+  lock_->refuse_if_removed();
+  atomic_write(path_ / "summary.json", to_text(summary));
+}
 
 }  // namespace eureka

@@ -2,6 +2,8 @@
 //
 //   RunDirectory directory = RunDirectory::create(path, config);       refuses a directory that already holds a run
 //   RunDirectory directory = RunDirectory::reopen(path, config);       refuses another config than the run's own
+//
+// Whatever writes to it throws Error(failed) when the directory has been removed meanwhile.
 #pragma once
 
 #include <memory>
@@ -25,16 +27,24 @@ class RunDirectory {
 
   const fs::path& path() const { return path_; }
 
+  // Throws Error(failed) when it has been.
+  void refuse_if_removed() const { lock_->refuse_if_removed(); }
+
   // One row of metrics.jsonl, and the same numbers for TensorBoard: val_loss becomes val/loss.
   void log_metrics(const MetricsRow& row);
   void log_event(const RunEvent& event);
 
-  // Byte offsets of the logs into `loop`, after making them durable; rewind() cuts the logs back to them.
+  // Byte offsets of the logs into `loop`, after making them durable.
   void mark(LoopState& loop);
+
+  // Back to where the run stood at `loop`. First the summary goes, then the later checkpoints, and only then the logs
+  // are cut to their marks: whenever it is cut short, the run can be resumed. Throws Error(input) before anything is
+  // touched when a log is shorter than its mark.
   void rewind(const LoopState& loop);
 
   // Fills in what is known here: version, seed, host and cores.
   void write_meta(RunMeta meta);
+  // The last thing a run writes: with it, it has ended.
   void write_summary(const RunSummary& summary);
 
  private:

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "base/error.h"
 #include "support/temporary_directory.h"
 
@@ -86,6 +88,30 @@ TEST(DirectoryLock, RefusesASecondProcessAndIsReleasedByDeath) {
   ::kill(child, SIGKILL);
   ::waitpid(child, &status, 0);
   EXPECT_NO_THROW(DirectoryLock(directory.path()));
+}
+
+TEST(Leftovers, OfKilledProcessesAreRemovedAndNothingElse) {
+  const TemporaryDirectory directory;
+  for (const char* name : {"summary.json", "summary.json.4711.tmp", "notes.tmp", "a.b.tmp", ".tmp"})
+    replace_file(directory.path() / name, "text");
+  remove_leftovers(directory.path());
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(directory.path())) left.insert(entry.path().filename().string());
+  EXPECT_EQ(left, (std::set<std::string>{"summary.json", "notes.tmp", "a.b.tmp", ".tmp"}));
+}
+
+TEST(DirectoryLock, NoticesThatItsDirectoryWasRemovedOrReplaced) {
+  const TemporaryDirectory directory;
+  const fs::path place = directory.path() / "run";
+  make_directories(place);
+  const DirectoryLock lock(place);
+  EXPECT_NO_THROW(lock.refuse_if_removed());
+  fs::rename(place, directory.path() / "moved");
+  EXPECT_THROW(lock.refuse_if_removed(), Error);
+  make_directories(place);
+  const DirectoryLock other(place);
+  EXPECT_THROW(lock.refuse_if_removed(), Error) << "another process has begun there anew";
+  EXPECT_NO_THROW(other.refuse_if_removed());
 }
 
 }  // namespace

@@ -1,13 +1,17 @@
 // Kill a run anywhere, resume it, and get the same bytes.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "base/random.h"
 #include "support/command.h"
+#include "support/run_files.h"
 
 namespace eureka {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::HasSubstr;
 
 // One rule of each engine, and how long its run is.
 struct Engine {
@@ -18,6 +22,7 @@ struct Engine {
 };
 // The reference engine has to load torch before its first step.
 const Engine kFused{"fused", "qk_norm", "1500", 0.05};
+const Engine kShort{"fused", "qk_norm", "300", 0};
 const Engine kReference{"reference", "softmax", "150", 0.4};
 
 std::vector<std::string> train(const fs::path& out, const Engine& engine, bool resume = false) {
@@ -28,13 +33,6 @@ std::vector<std::string> train(const fs::path& out, const Engine& engine, bool r
     words.insert(words.end(), {"--set", assignment});
   if (resume) words.emplace_back("--resume");
   return words;
-}
-
-void expect_same_bytes(const fs::path& a, const fs::path& b, const std::string& last) {
-  for (const std::string& name :
-       {std::string("summary.json"), std::string("metrics.jsonl"), std::string("events.jsonl"),
-        std::string("config.toml"), last + "/model.safetensors", last + "/optimizer.safetensors"})
-    EXPECT_EQ(read_file(a / name), read_file(b / name)) << name;
 }
 
 std::size_t checkpoints_in(const fs::path& run) {
@@ -72,7 +70,7 @@ TEST(Resume, IsByteIdenticalAfterKillAtAnyStep) {
     }
     EXPECT_GE(kills, 1) << engine.name;
     ASSERT_EQ(eureka_command(train(torn, engine, true)).exit_code, 0);
-    expect_same_bytes(whole, torn, "checkpoints/step-" + engine.steps);
+    EXPECT_EQ(repeatable_files(whole), repeatable_files(torn));
   }
 }
 
@@ -92,8 +90,7 @@ TEST(Resume, SigtermFinishesTheStepCheckpointsAndExitsWith4) {
   }
   // The short form: the run knows its own config.
   ASSERT_EQ(eureka_command({"train", "--out", stopped.string(), "--resume", "--quiet"}).exit_code, 0);
-  for (const char* name : {"summary.json", "metrics.jsonl", "checkpoints/step-1500/model.safetensors"})
-    EXPECT_EQ(read_file(whole / name), read_file(stopped / name)) << name;
+  EXPECT_EQ(repeatable_files(whole), repeatable_files(stopped));
 }
 
 TEST(Resume, OfAFinishedRunChangesNothing) {
@@ -126,6 +123,94 @@ TEST(Resume, FromAnEarlierCheckpointRepeatsTheRest) {
   ASSERT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(read_file(run / "summary.json"), summary);
   EXPECT_EQ(read_file(run / "metrics.jsonl"), metrics);
+}
+
+template <class Condition>
+bool wait_for(Condition condition) {
+  for (int i = 0; i < 6000 && !condition(); ++i) std::this_thread::sleep_for(5ms);
+  return condition();
+}
+
+TEST(Resume, InterruptedOnItsWayBackToAStepIsNotTakenForFinished) {
+  const TemporaryDirectory directory;
+  const fs::path run = directory.path() / "run";
+  ASSERT_EQ(eureka_command(train(run, kShort)).exit_code, 0);
+  const auto files = repeatable_files(run);
+  for (const int signal_number : {SIGKILL, SIGTERM}) {
+    Command back({"train", "--out", run.string(), "--resume", "--step", "60", "--quiet"});
+    ASSERT_TRUE(wait_for([&] { return !fs::exists(run / "summary.json"); }));
+    back.send(signal_number);
+    back.wait();
+    EXPECT_FALSE(fs::exists(run / "summary.json"));
+    const CommandResult ended = eureka_command({"train", "--out", run.string(), "--resume", "--quiet"});
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_EQ(repeatable_files(run), files);
+  }
+}
+
+TEST(Stop, SaysHowLongTheStepMayTakeAndThatASecondSignalEndsIt) {
+  const TemporaryDirectory directory;
+  const fs::path out = directory.path() / "run";
+  const Engine long_run{"fused", "qk_norm", "1000000", 0};
+  Command run(train(out, long_run));
+  ASSERT_TRUE(wait_for([&] { return checkpoints_in(out) > 0; }));
+  // A step during which the machine was busy with something else for more than a second.
+  run.send(SIGSTOP);
+  std::this_thread::sleep_for(1100ms);
+  run.send(SIGCONT);
+  const std::size_t before = checkpoints_in(out);
+  ASSERT_TRUE(wait_for([&] { return checkpoints_in(out) > before; }));
+  run.send(SIGTERM);
+  const CommandResult stopped = run.wait();
+  EXPECT_EQ(stopped.exit_code, 4);
+  EXPECT_THAT(stopped.err, HasSubstr("eureka: finishing the step (up to 2 s); a second signal stops at once\n"));
+}
+
+TEST(Stop, ASecondSignalEndsALongStepAndLeavesTheLastCheckpoint) {
+  const TemporaryDirectory directory;
+  const fs::path out = directory.path() / "run";
+  std::vector<std::string> words = train(out, kFused);
+  // Minutes for one step.
+  words.insert(words.end(), {"--set", "train.batch=1000000", "--set", "model.width=256", "--set", "model.depth=8"});
+  Command run(words);
+  ASSERT_TRUE(wait_for([&] { return fs::exists(out / "meta.json"); }));
+  std::this_thread::sleep_for(300ms);
+  run.send(SIGTERM);
+  std::this_thread::sleep_for(300ms);
+  run.send(SIGINT);
+  const CommandResult stopped = run.wait();
+  EXPECT_EQ(stopped.exit_code, 128 + SIGINT) << stopped.err;
+  EXPECT_THAT(stopped.err, HasSubstr("finishing the step; a second signal stops at once"));
+  EXPECT_THAT(read_file(out / "meta.json"), HasSubstr("running"));
+}
+
+TEST(RunDirectoryInUse, RemovedWhileTrainingEndsWithExitCode1AndASentence) {
+  const TemporaryDirectory directory;
+  const fs::path out = directory.path() / "run";
+  Command run(train(out, kFused));
+  ASSERT_TRUE(wait_for([&] { return checkpoints_in(out) > 0; }));
+  fs::rename(out, directory.path() / "gone");
+  const CommandResult ended = run.wait();
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("was removed while it was in use"));
+  EXPECT_FALSE(fs::exists(out));
+}
+
+TEST(FileSizeLimit, IsAnErrorThatNamesTheLimitAndTheRunGoesOnWithoutIt) {
+  const TemporaryDirectory directory;
+  const fs::path whole = directory.path() / "whole", out = directory.path() / "run";
+  ASSERT_EQ(eureka_command(train(whole, kShort)).exit_code, 0);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit limit{10'000, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  Command run(train(out, kShort));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  const CommandResult ended = run.wait();
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("ulimit -f"));
+  ASSERT_EQ(eureka_command(train(out, kShort, true)).exit_code, 0);
+  EXPECT_EQ(repeatable_files(whole), repeatable_files(out));
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ TEST_F(StudyVerb, ATrialThatFailsTwiceIsReportedAndTheOthersCount) {
   fs::create_directories(out("a") / "softmax" / "seed-2" / "metrics.jsonl");
   const CommandResult ended = eureka_command(study("a", 20));
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.err, HasSubstr("seed-2 failed twice"));
+  EXPECT_THAT(ended.err, HasSubstr("seed-2: failed twice"));
   EXPECT_THAT(ended.err, HasSubstr("metrics.jsonl"));
   const Json found = Json::parse(result("a"));
   EXPECT_EQ(found.at("arms")[0].at("n"), 2);

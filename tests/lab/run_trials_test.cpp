@@ -107,9 +107,9 @@ TEST_F(RunTrials, TriesOnceMoreAndThenReports) {
   const std::vector<TrialFailure> failures = run();
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(failures[0].directory, trials_[1].directory);
-  EXPECT_EQ(failures[0].reason, "disk full");
+  EXPECT_EQ(failures[0].reason, "failed twice: disk full");
   EXPECT_THAT(words_.said, testing::IsSupersetOf({"retried 1: killed", "ended 1: finished", "retried 2: killed",
-                                                  "failed 2: disk full", "ended 3: finished"}));
+                                                  "failed 2: failed twice: disk full", "ended 3: finished"}));
 }
 
 TEST_F(RunTrials, ASummaryThatCannotBeReadIsToldAndTheTrialRunsAgain) {

@@ -131,5 +131,16 @@ TEST(ReadStudy, OfBranchesKnowsWhatExcludesWhat) {
   expect_refused("[branch]\nfrom = \"d\"\nat = 5\n[axes]\ntrain.lr = [1, 2]\n" + arms, "s.toml", "takes no axes");
 }
 
+TEST(ReadStudy, MoreThanCanBeComparedIsRefusedAtOnce) {
+  const std::string base = "[study]\nbase = \"two-step\"\n";
+  const std::string arms = "[[arm]]\nname = \"a\"\n[[arm]]\nname = \"b\"\n";
+  expect_refused(base + "seeds = 1000000000\n" + arms, "s.toml:3", "a study has at most 100000 seeds");
+  std::string many = base + "seeds = 1\n";
+  for (std::size_t i = 0; i <= kMostArms; ++i) many += "[[arm]]\nname = \"a" + std::to_string(i) + "\"\n";
+  expect_refused(many, "s.toml", "the study has 1001 arms, but at most 1000 can be compared");
+  EXPECT_NO_THROW(refuse_too_many_trials(read(base + "seeds = 50000\n" + arms)));
+  EXPECT_THROW(refuse_too_many_trials(read(base + "seeds = 50001\n" + arms)), Error);
+}
+
 }  // namespace
 }  // namespace eureka

@@ -20,6 +20,7 @@ Checkpoint example(std::int64_t step) {
 
 class CheckpointTest : public testing::Test {
  protected:
+  void SetUp() override { make_directories(run_.path() / "checkpoints"); }
   std::string refusal(std::int64_t step) const {
     try {
       read_checkpoint(run_.path(), step);
@@ -88,6 +89,39 @@ TEST_F(CheckpointTest, PruneKeepsTheNewest) {
   prune_checkpoints(run_.path(), 2);
   EXPECT_EQ(list_checkpoints(run_.path()), (std::vector<std::int64_t>{200, 300}));
   EXPECT_FALSE(fs::exists(run_.path() / "checkpoints" / ".step-400.tmp"));
+}
+
+TEST_F(CheckpointTest, IsNotWrittenWhereTheDirectoryWasRemoved) {
+  fs::remove_all(run_.path() / "checkpoints");
+  EXPECT_THROW(write_checkpoint(run_.path(), example(100)), Error);
+  EXPECT_FALSE(fs::exists(run_.path() / "checkpoints"));
+}
+
+TEST_F(CheckpointTest, TheLaterOnesGoAndNothingIsLeftOfThem) {
+  for (const std::int64_t step : {100, 200, 300}) write_checkpoint(run_.path(), example(step));
+  remove_checkpoints_after(run_.path(), 100);
+  EXPECT_EQ(list_checkpoints(run_.path()), std::vector<std::int64_t>{100});
+  EXPECT_EQ(std::distance(fs::directory_iterator(run_.path() / "checkpoints"), {}), 1);
+}
+
+TEST_F(CheckpointTest, OfAStoppedRunIsToldFromTheOthersAndRemoved) {
+  for (const std::int64_t step : {100, 117, 123, 200}) {
+    Checkpoint checkpoint = example(step);
+    checkpoint.loop.temporary = step % 100 != 0;
+    write_checkpoint(run_.path(), checkpoint);
+  }
+  remove_temporary_checkpoints(run_.path(), 123);
+  EXPECT_EQ(list_checkpoints(run_.path()), (std::vector<std::int64_t>{100, 123, 200}));
+  EXPECT_TRUE(read_checkpoint(run_.path(), 123).loop.temporary);
+  EXPECT_FALSE(read_checkpoint(run_.path(), 200).loop.temporary);
+}
+
+TEST_F(CheckpointTest, HalfRemovedByAKilledProcessIsNoneAndGoesWithTheNextPruning) {
+  write_checkpoint(run_.path(), example(100));
+  fs::rename(run_.path() / "checkpoints" / "step-100", run_.path() / "checkpoints" / ".step-100.removed.tmp");
+  EXPECT_TRUE(list_checkpoints(run_.path()).empty());
+  prune_checkpoints(run_.path(), 0);
+  EXPECT_TRUE(fs::is_empty(run_.path() / "checkpoints"));
 }
 
 }  // namespace

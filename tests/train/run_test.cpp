@@ -9,6 +9,7 @@
 
 #include "base/embedded.h"
 #include "support/fake_engine.h"
+#include "support/run_files.h"
 #include "support/temporary_directory.h"
 #include "train/branch.h"
 
@@ -58,11 +59,8 @@ class RunTest : public testing::Test {
     return run_training(config_, {.directory = run, .resume = resume, .resume_step = {}}, nobody_, stop_, make);
   }
 
-  void expect_same_run(const fs::path& a, const fs::path& b) const {
-    for (const char* name :
-         {"config.toml", "metrics.jsonl", "events.jsonl", "summary.json", "checkpoints/step-40/state.json",
-          "checkpoints/step-40/model.safetensors", "checkpoints/step-40/optimizer.safetensors"})
-      EXPECT_EQ(read_file(a / name), read_file(b / name)) << name;
+  static void expect_same_run(const fs::path& a, const fs::path& b) {
+    EXPECT_EQ(repeatable_files(a), repeatable_files(b)) << a << " and " << b;
   }
 
   // Resumes `run`, which failed, and compares it with one that did not.
@@ -141,22 +139,134 @@ TEST_F(RunTest, AFullDiskLosesNothingThatWasCheckpointed) {
   EXPECT_GE(refused, 5U) << "the limits are larger than the files of this run";
 }
 
-TEST_F(RunTest, StopsAfterTheStepAndGoesOnToTheSameBytes) {
-  class StopAt : public RunObserver {
-   public:
-    explicit StopAt(std::atomic<bool>& stop) : stop_(stop) {}
-    void on_step(std::int64_t updates_done) override { stop_ = updates_done == 17; }
+// Does something after a certain step.
+class After : public RunObserver {
+ public:
+  After(std::int64_t step, std::function<void()> what) : step_(step), what_(std::move(what)) {}
+  void on_step(std::int64_t updates_done) override {
+    if (updates_done == step_) what_();
+  }
 
-   private:
-    std::atomic<bool>& stop_;
-  } observer(stop_);
-  const RunOutcome outcome = run_training(config_, {.directory = of("run")}, observer, stop_, fake_parts());
-  EXPECT_EQ(outcome.status, RunStatus::interrupted);
-  EXPECT_FALSE(outcome.summary);
-  EXPECT_EQ(list_checkpoints(of("run")).back(), 17);
-  stop_ = false;
-  EXPECT_EQ(train(of("run"), fake_parts(), true).status, RunStatus::finished);
-  EXPECT_EQ(read_file(of("run") / "metrics.jsonl"), (train(of("whole")), read_file(of("whole") / "metrics.jsonl")));
+ private:
+  std::int64_t step_;
+  std::function<void()> what_;
+};
+
+class StoppedRun : public RunTest {
+ protected:
+  // One after the other, from wherever the one before was stopped; then to the end.
+  RunStatus train_with_stops(const fs::path& run, const std::vector<std::int64_t>& steps,
+                             const MakeParts& make = fake_parts()) {
+    for (const std::int64_t step : steps) {
+      After observer(step, [&] { stop_ = true; });
+      const RunRequest request{.directory = run, .resume = true, .resume_step = {}};
+      const RunOutcome outcome = run_training(config_, request, observer, stop_, make);
+      stop_ = false;
+      EXPECT_EQ(outcome.status, RunStatus::interrupted);
+      EXPECT_FALSE(outcome.summary);
+      EXPECT_EQ(list_checkpoints(run).back(), step);
+      EXPECT_EQ(read_meta(run).status, RunStatus::interrupted);
+    }
+    return train(run, make, true).status;
+  }
+};
+
+TEST_F(StoppedRun, LeavesTheFilesOfOneThatWasNot) {
+  train(of("whole"));
+  EXPECT_EQ(train_with_stops(of("run"), {1, 7, 8, 17, 20, 23, 39}), RunStatus::finished);
+  expect_same_run(of("run"), of("whole"));
+  EXPECT_EQ(list_checkpoints(of("run")), (std::vector<std::int64_t>{10, 20, 30, 40}));
+}
+
+TEST_F(StoppedRun, KeepsAsManyCheckpointsAsOneThatWasNot) {
+  for (const char* keep : {"1", "2"}) {
+    config_ = short_config(std::string("run.checkpoint_every = 9\nrun.keep_checkpoints = ") + keep);
+    const std::string whole = std::string("whole") + keep, run = std::string("run") + keep;
+    train(of(whole));
+    train_with_stops(of(run), {5, 13, 14, 29, 38});
+    expect_same_run(of(run), of(whole));
+  }
+}
+
+TEST_F(StoppedRun, AndThenDivergedLeavesTheFilesOfOneThatWasNotStopped) {
+  const MakeParts diverging = fake_parts({25, Fault::Kind::nan_loss});
+  train(of("whole"), diverging);
+  EXPECT_EQ(train_with_stops(of("run"), {17, 22}, diverging), RunStatus::diverged);
+  expect_same_run(of("run"), of("whole"));
+}
+
+TEST_F(StoppedRun, KilledBeforeItTidiedUpIsTidiedByTheNextOne) {
+  train(of("whole"));
+  train_with_stops(of("run"), {17});
+  fs::remove(of("run") / "summary.json");
+  // As a process killed between its checkpoint and the removal of the one before would leave it.
+  Checkpoint stale = read_checkpoint(of("run"), 10);
+  stale.loop.step = 13;
+  stale.loop.temporary = true;
+  write_checkpoint(of("run"), stale);
+  atomic_write(of("run") / "checkpoints" / ".step-20.tmp", "half");
+  replace_file(of("run") / "summary.json.4711.tmp", "half");
+  expect_resumable(of("run"));
+}
+
+class RewoundRun : public RunTest {
+ protected:
+  void SetUp() override {
+    train(of("whole"));
+    fs::copy(of("whole"), of("run"), fs::copy_options::recursive);
+  }
+  RunOutcome rewind(std::int64_t step, const MakeParts& make = fake_parts()) {
+    return run_training(config_, {.directory = of("run"), .resume = true, .resume_step = step}, nobody_, stop_, make);
+  }
+};
+
+TEST_F(RewoundRun, ThatDiesHasNotEndedAndIsResumedToTheSameBytes) {
+  for (const std::int64_t step : {0, 10, 20, 30}) {
+    EXPECT_THROW(rewind(step, fake_parts({step + 4, Fault::Kind::error})), Error);
+    EXPECT_FALSE(read_summary(of("run"))) << "it has not ended any more";
+    for (const std::int64_t saved : list_checkpoints(of("run"))) EXPECT_LE(saved, step);
+    expect_resumable(of("run"));
+  }
+}
+
+TEST_F(RewoundRun, CutShortAnywhereIsResumedToTheSameBytes) {
+  const fs::path run = of("run");
+  const std::uint64_t metrics = read_checkpoint(run, 20).loop.metrics_bytes;
+  const std::vector<std::function<void()>> parts = {[&] { fs::remove(run / "summary.json"); },
+                                                    [&] { fs::remove_all(run / "checkpoints" / "step-40"); },
+                                                    [&] { fs::remove_all(run / "checkpoints" / "step-30"); },
+                                                    [&] { fs::resize_file(run / "metrics.jsonl", metrics); }};
+  for (std::size_t done = 1; done <= parts.size(); ++done) {
+    for (std::size_t i = 0; i < done; ++i) parts[i]();
+    expect_resumable(run);
+  }
+}
+
+TEST_F(RewoundRun, ChecksEveryLogBeforeItTouchesAnything) {
+  fs::resize_file(of("run") / "events.jsonl", 5);
+  auto before = repeatable_files(of("run"));
+  EXPECT_THROW(rewind(20), Error);
+  EXPECT_EQ(repeatable_files(of("run")), before);
+}
+
+TEST_F(RewoundRun, ToAStepThatIsNotThereIsLeftAsItWas) {
+  EXPECT_THROW(rewind(15), Error);
+  expect_same_run(of("run"), of("whole"));
+}
+
+TEST_F(RunTest, WhoseDirectoryIsRemovedEndsWithAnErrorAndNotWithARun) {
+  for (const std::int64_t step : {2, 10, 20, 39, 40}) {
+    const fs::path run = of("run");
+    After observer(step, [&] { fs::remove_all(run); });
+    try {
+      run_training(config_, {.directory = run}, observer, stop_, fake_parts());
+      ADD_FAILURE() << "finished after " << step;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit_code(), 1);
+      EXPECT_THAT(error.message(), HasSubstr("was removed while it was in use"));
+    }
+    EXPECT_FALSE(fs::exists(run));
+  }
 }
 
 TEST_F(RunTest, APartThatCannotBeMadeLeavesNothingBehind) {
@@ -187,6 +297,14 @@ TEST_F(RunTest, ThatDiedBeforeItsFirstCheckpointBeginsAgain) {
 class BranchOfRun : public RunTest {
  protected:
   void SetUp() override { train(of("whole")); }
+  // But for where it comes from, and the past it has no checkpoints of.
+  void expect_resumable(const fs::path& run) {
+    EXPECT_EQ(train(run, fake_parts(), true).status, RunStatus::finished);
+    auto files = repeatable_files(run), whole = repeatable_files(of("whole"));
+    EXPECT_EQ(files.erase("origin.json"), 1U);
+    std::erase_if(whole, [](const auto& file) { return file.first.starts_with("checkpoints/step-10/"); });
+    EXPECT_EQ(files, whole);
+  }
   BranchRequest request(bool resume = false) const {
     return {.run = of("whole"), .step = 20, .out = of("branch"), .change = {}, .resume = resume};
   }
@@ -224,6 +342,52 @@ TEST_F(BranchOfRun, IsToldFromAnotherByWhatItMeansNotByHowItWasPut) {
   same = request(true);
   same.step = 10;
   EXPECT_THROW(create_branch(same, catalog(), fake_parts()), Error);
+}
+
+TEST_F(BranchOfRun, MovedTogetherWithItsRunIsContinued) {
+  create_branch(request(), catalog(), fake_parts());
+  make_directories(of("elsewhere"));
+  for (const char* name : {"whole", "branch"}) fs::rename(of(name), of("elsewhere") / name);
+  BranchRequest moved = request(true);
+  moved.run = of("elsewhere") / "whole";
+  moved.out = of("elsewhere") / "branch";
+  EXPECT_NO_THROW(create_branch(moved, catalog(), fake_parts()));
+  fs::rename(moved.run, of("other"));
+  moved.run = of("other");
+  EXPECT_THROW(create_branch(moved, catalog(), fake_parts()), Error) << "another run";
+}
+
+TEST_F(BranchOfRun, MadeAndTrainedByAnotherProcessMeanwhileIsNotMadeAgain) {
+  bool is_first = true;
+  const MakeParts meanwhile = [&](const RunConfig& config) {
+    if (std::exchange(is_first, false)) {
+      create_branch(request(), catalog(), fake_parts());
+      EXPECT_THROW(train(of("branch"), fake_parts({35, Fault::Kind::error}), true), Error);
+    }
+    return fake_parts()(config);
+  };
+  create_branch(request(true), catalog(), meanwhile);
+  expect_resumable(of("branch"));
+}
+
+TEST_F(BranchOfRun, HasNoPastToGoBackToBeforeItsBeginning) {
+  create_branch(request(), catalog(), fake_parts());
+  const RunRequest start{.directory = of("branch"), .resume = true, .resume_step = 0};
+  EXPECT_THROW(run_training(config_, start, nobody_, stop_, fake_parts()), Error);
+  fs::remove_all(of("branch") / "checkpoints" / "step-20");
+  EXPECT_THROW(train(of("branch"), fake_parts(), true), Error) << "it would begin as another run";
+}
+
+TEST_F(BranchOfRun, FromWhereARunWasStoppedBeginsWithACheckpointThatStays) {
+  After observer(17, [&] { stop_ = true; });
+  run_training(config_, {.directory = of("stopped")}, observer, stop_, fake_parts());
+  stop_ = false;
+  BranchRequest from_stop = request();
+  from_stop.run = of("stopped");
+  from_stop.step = 17;
+  create_branch(from_stop, catalog(), fake_parts());
+  train(of("branch"), fake_parts(), true);
+  EXPECT_EQ(list_checkpoints(of("branch")), (std::vector<std::int64_t>{17, 20, 30, 40}));
 }
 
 }  // namespace

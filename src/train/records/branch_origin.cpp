@@ -13,7 +13,8 @@ constexpr RecordKind kKind{"the origin of a branch", 1, "make the branch again w
 std::string to_text(const BranchOrigin& origin) {
   Json change = Json::object();
   for (const auto& [key, value] : origin.change) change[key] = value;
-  return Json{{"run", origin.run}, {"step", origin.step}, {"change", change}}.dump(2) + "\n";
+  // A path may be any bytes.
+  return Json{{"run", origin.run}, {"step", origin.step}, {"change", change}}.dump(2, Json::BadText::replace) + "\n";
 }
 
 BranchOrigin parse_origin(std::string_view text, const std::string& where) {

@@ -19,20 +19,22 @@ double sum(const RecordReader& fields, const char* key) {
 }  // namespace
 
 std::string to_text(const LoopState& loop) {
-  const Json json = {{"step", loop.step},
-                     {"metrics_bytes", loop.metrics_bytes},
-                     {"events_bytes", loop.events_bytes},
-                     {"tensorboard_bytes", loop.tensorboard_bytes},
-                     {"loss_sum", loop.loss_sum},
-                     {"accuracy_sum", loop.accuracy_sum},
-                     {"gradient_norm_sum", loop.gradient_norm_sum},
-                     {"sum_steps", loop.sum_steps}};
+  Json json = {{"step", loop.step},
+               {"metrics_bytes", loop.metrics_bytes},
+               {"events_bytes", loop.events_bytes},
+               {"tensorboard_bytes", loop.tensorboard_bytes},
+               {"loss_sum", loop.loss_sum},
+               {"accuracy_sum", loop.accuracy_sum},
+               {"gradient_norm_sum", loop.gradient_norm_sum},
+               {"sum_steps", loop.sum_steps}};
+  if (loop.temporary) json["temporary"] = true;
   return json.dump(1) + "\n";
 }
 
 LoopState parse_loop_state(std::string_view text, const std::string& where) {
   const RecordReader fields(text, kKind, where);
   return {.step = fields.get<std::int64_t>("step"),
+          .temporary = fields.get_or<bool>("temporary", false),
           .metrics_bytes = fields.get<std::uint64_t>("metrics_bytes"),
           .events_bytes = fields.get<std::uint64_t>("events_bytes"),
           .tensorboard_bytes = fields.get<std::uint64_t>("tensorboard_bytes"),

@@ -10,6 +10,8 @@ namespace eureka {
 
 struct LoopState {
   std::int64_t step = 0;  // updates done
+  // Saved only because the run was stopped between two checkpoints: gone once it has gone on.
+  bool temporary = false;
   // Lengths of the logs.
   std::uint64_t metrics_bytes = 0;
   std::uint64_t events_bytes = 0;

@@ -97,6 +97,15 @@ std::optional<RunSummary> read_summary(const fs::path& run_directory) {
   return parse_summary(read_file(path, 16 << 20), path.string());
 }
 
+void remove_summary(const fs::path& run_directory) {
+  std::error_code failure;
+  const bool was_there = fs::remove(summary_file(run_directory), failure);
+  if (failure)
+    throw Error(ErrorKind::failed, fmt::format("cannot remove: {}", failure.message()),
+                summary_file(run_directory).string());
+  if (was_there) sync_directory(run_directory);
+}
+
 void set_aside_damaged_summary(const fs::path& run_directory) {
   try {
     read_summary(run_directory);

@@ -55,6 +55,9 @@ RunSummary parse_summary(std::string_view text, const std::string& where);
 // Nothing when the run has not ended. Throws Error(input) with the name of the file when it is damaged.
 std::optional<RunSummary> read_summary(const fs::path& run_directory);
 
+// The run has not ended any more, even after a power cut. Nothing when there is no summary.
+void remove_summary(const fs::path& run_directory);
+
 // Renames a summary that cannot be read to summary.json.damaged, so that a resumed run writes it again. One in a newer
 // format is not damaged and stays.
 void set_aside_damaged_summary(const fs::path& run_directory);

@@ -102,7 +102,7 @@ void RunDirectory::open_logs() {
 }
 
 void RunDirectory::log_metrics(const MetricsRow& row) {
-  lock_->refuse_if_removed();
+  refuse_if_removed();
   metrics_->append_line(to_text(row));
   std::map<std::string, double> tagged;
   for (const auto& [name, value] : row.numbers) tagged[tensorboard_tag(name)] = value;
@@ -111,11 +111,15 @@ void RunDirectory::log_metrics(const MetricsRow& row) {
 
 void RunDirectory::log_event(const RunEvent& event) { events_->append_line(to_text(event)); }
 
-void RunDirectory::mark(LoopState& loop) {
-  lock_->refuse_if_removed();
+void RunDirectory::sync_logs() {
+  refuse_if_removed();
   metrics_->sync();
   events_->sync();
   scalars_->sync();
+}
+
+void RunDirectory::mark(LoopState& loop) {
+  sync_logs();
   loop.metrics_bytes = metrics_->size();
   loop.events_bytes = events_->size();
   loop.tensorboard_bytes = scalars_->size();
@@ -136,7 +140,7 @@ void RunDirectory::rewind(const LoopState& loop) {
 }
 
 void RunDirectory::write_meta(RunMeta meta) {
-  lock_->refuse_if_removed();
+  refuse_if_removed();
   meta.version = EUREKA_VERSION;
   meta.seed = seed_;
   meta.host = host_name();
@@ -146,7 +150,8 @@ void RunDirectory::write_meta(RunMeta meta) {
 }
 
 void RunDirectory::write_summary(const RunSummary& summary) {
-  lock_->refuse_if_removed();
+  // A run that has ended must not lack its last rows after a power cut.
+  sync_logs();
   atomic_write(path_ / "summary.json", to_text(summary));
 }
 

@@ -50,6 +50,7 @@ class RunDirectory {
  private:
   RunDirectory(const fs::path& path, const RunConfig& config);
   void open_logs();
+  void sync_logs();
 
   fs::path path_;
   std::int64_t seed_;

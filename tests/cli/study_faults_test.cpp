@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "io/json.h"
 #include "support/command.h"
 #include "support/processes.h"
 #include "support/run_files.h"
@@ -17,7 +17,6 @@ namespace eureka {
 namespace {
 
 using namespace std::chrono_literals;
-using Json = nlohmann::json;
 using testing::HasSubstr;
 
 constexpr const char* kArms =
@@ -101,7 +100,7 @@ TEST_F(StudyFaults, ADamagedTrialIsRunAgainOrNamedAndTheOthersCount) {
     damage();
     const CommandResult resumed = resume();
     EXPECT_EQ(resumed.exit_code, 1) << reason << ": " << resumed.err;
-    const Json found = Json::parse(resumed.out, nullptr, false);
+    const Json found = Json::parse_if_valid(resumed.out).value_or(nullptr);
     ASSERT_TRUE(found.is_object()) << reason << ": " << resumed.err;
     ASSERT_EQ(found.at("damaged").size(), 1U) << reason;
     EXPECT_EQ(found.at("damaged")[0].at("directory"), "softmax/seed-2");
@@ -134,7 +133,7 @@ TEST_F(StudyFaults, OneDamagedRunToContinueCostsOnlyItself) {
   const CommandResult resumed = rescue(of("rescue"), {"--resume", "--json"});
   EXPECT_EQ(resumed.exit_code, 1);
   EXPECT_THAT(resumed.err, HasSubstr("seed-1: config.toml:1:"));
-  const Json found = Json::parse(resumed.out, nullptr, false);
+  const Json found = Json::parse_if_valid(resumed.out).value_or(nullptr);
   ASSERT_TRUE(found.is_object()) << resumed.err;
   EXPECT_EQ(found.at("arms")[0].at("n"), 1);
   EXPECT_EQ(found.at("arms")[1].at("n"), 1);
@@ -146,7 +145,7 @@ TEST_F(StudyFaults, OneDamagedRunToContinueCostsOnlyItself) {
       {"study", of("again.toml").string(), "--out", of("again").string(), "--json", "--progress", "none"});
   EXPECT_EQ(again.exit_code, 1);
   EXPECT_THAT(again.err, HasSubstr("seed-1: "));
-  EXPECT_EQ(Json::parse(again.out, nullptr, false).at("arms")[0].at("n"), 1) << again.err;
+  EXPECT_EQ(Json::parse(again.out).at("arms")[0].at("n"), 1) << again.err;
 }
 
 TEST_F(StudyFaults, WhoseDirectoryIsRemovedEndsWithExitCode1AndASentence) {
@@ -183,7 +182,7 @@ TEST_F(StudyFaults, AFullDiskIsReportedAndTheStudyGoesOnWhenThereIsRoom) {
   EXPECT_EQ(::mount("tmpfs", of("a").c_str(), "tmpfs", MS_REMOUNT, "size=100m"), 0);
   const CommandResult resumed = eureka_command(study(60, {"--resume", "--json"}));
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_EQ(Json::parse(resumed.out, nullptr, false).at("trials").size(), 4U);
+  EXPECT_EQ(Json::parse_if_valid(resumed.out).value_or(nullptr).at("trials").size(), 4U);
   ::umount(of("a").c_str());
 }
 

@@ -139,6 +139,10 @@ TEST_F(RunTrials, WritesItsEventsAsLinesBehindThoseOfAnEarlierProcess) {
     return line.at("event") == "trial-retried" && line.at("reason") == "killed";
   };
   const std::vector<Json> all = lines();
+  for (const Json& line : all) {
+    const Json* status = line.find("status");
+    EXPECT_TRUE(status == nullptr || *status == "finished");
+  }
   EXPECT_EQ(std::count_if(all.begin(), all.end(), is_retry), 1);
 
   AppendFile(directory_.path() / "events.jsonl").append("{\"time\": torn");

@@ -21,6 +21,11 @@ namespace declarations {
 std::span<const EmbeddedFile> files();
 }
 
+// src/stats/real_curves/*.tsv, what `eureka detect --self-check` measures with.
+namespace real_curve_files {
+std::span<const EmbeddedFile> files();
+}
+
 // bench/pytorch_reference.py, run by `eureka bench --against-pytorch`.
 namespace pytorch {
 std::span<const EmbeddedFile> files();

@@ -14,6 +14,7 @@
 #include "stats/curve_corpus.h"
 #include "stats/detector.h"
 #include "stats/detector_check.h"
+#include "stats/real_curves.h"
 
 namespace eureka::cli {
 namespace {
@@ -26,7 +27,7 @@ struct DetectArguments {
   double level = std::numeric_limits<double>::quiet_NaN();
   bool json = false;
   bool self_check = false;
-  std::size_t curves = 2080;  // 80 of each kind
+  std::size_t curves = 2320;  // 80 of each kind
   std::uint64_t seed = kHeldOutSeed;
 };
 
@@ -53,7 +54,37 @@ Json to_json(const Findings& findings) {
                        {"from", moment.from},
                        {"to", moment.to},
                        {"score", moment.score}});
-  return {{"plateaus", plateaus}, {"moments", moments}};
+  Json json = {{"plateaus", plateaus}, {"moments", moments}, {"under_way", findings.under_way.has_value()}};
+  if (const auto& rise = findings.under_way)
+    json["rise"] = {{"rise_start", rise->rise_start}, {"from", rise->from}, {"reached", rise->reached}};
+  return json;
+}
+
+// What of the curve counts: a value that is no number ends it.
+struct Extent {
+  std::size_t used = 0;
+  std::size_t dropped = 0;
+  std::optional<double> last_step;  // nothing when the first value is no number
+};
+
+Extent extent_of(std::span<const CurvePoint> points) {
+  Extent extent{.used = usable_points(points)};
+  extent.dropped = points.size() - extent.used;
+  if (extent.used > 0) extent.last_step = points[extent.used - 1].step;
+  return extent;
+}
+
+Json to_json(const Extent& extent) {
+  Json json = {{"points", extent.used}, {"dropped_points", extent.dropped}};
+  json["last_step"] = extent.last_step ? Json(*extent.last_step) : Json(nullptr);
+  return json;
+}
+
+void print_extent(const Extent& extent, std::span<const CurvePoint> points) {
+  if (extent.dropped == 0) return;
+  fmt::print("dropped  {} of {} points: the value at step {:g} is no finite number, and the curve ends before it{}\n",
+             extent.dropped, points.size(), points[extent.used].step,
+             extent.last_step ? fmt::format(", at {:g}", *extent.last_step) : "");
 }
 
 void print_findings(const LoadedCurve& curve, const Findings& findings) {
@@ -67,7 +98,10 @@ void print_findings(const LoadedCurve& curve, const Findings& findings) {
   for (const Moment& moment : findings.moments)
     fmt::print("moment   {:g} (10-90%: {:g} to {:g}), from {:.4g} to {:.4g}, score {:.2f}\n", moment.step,
                moment.rise_start, moment.rise_end, moment.from, moment.to, moment.score);
-  if (findings.moments.empty()) fmt::print("no moment\n");
+  if (const auto& rise = findings.under_way)
+    fmt::print("under way: a rise that began at {:g}, from {:.4g}, and is at {:.4g} where the curve ends\n",
+               rise->rise_start, rise->from, rise->reached);
+  if (findings.moments.empty()) fmt::print("no moment{}\n", findings.under_way ? " yet" : "");
 }
 
 Json to_json(const DetectorReport& report) {
@@ -78,7 +112,11 @@ Json to_json(const DetectorReport& report) {
                      {"moments", kind.moments},
                      {"found", kind.found},
                      {"false_alarms", kind.false_alarms},
-                     {"false_alarms_while_running", kind.online_alarms}});
+                     {"false_alarms_while_running", kind.online_alarms},
+                     {"under_way", kind.under_way},
+                     {"said_under_way", kind.said_under_way},
+                     {"too_early", kind.too_early},
+                     {"false_under_way", kind.false_under_way}});
   const auto timing = [](const TimingError& error) {
     return Json{{"median", error.median}, {"percentile_90", error.percentile_90}};
   };
@@ -87,18 +125,25 @@ Json to_json(const DetectorReport& report) {
           {"false_alarm_rate", report.false_alarm_rate},
           {"false_alarm_rate_while_running", report.online_false_alarm_rate},
           {"extra_rate", report.extra_rate},
+          {"under_way_recall", report.under_way_recall},
+          {"too_early_rate", report.too_early_rate},
+          {"false_under_way_rate", report.false_under_way_rate},
           {"error_of_budget", timing(report.error_of_budget)},
           {"error_of_width", timing(report.error_of_width)},
           {"kinds", kinds}};
 }
 
 int self_check(const DetectArguments& arguments) {
-  const DetectorReport report =
-      check_detector(make_curve_corpus(arguments.curves, arguments.seed), {}, /*online=*/true);
-  if (arguments.json)
-    fmt::print("{}\n", to_json(report).dump(2));
-  else
-    fmt::print("{}", format_report(report));
+  const DetectorReport drawn = check_detector(make_curve_corpus(arguments.curves, arguments.seed), {}, /*online=*/true);
+  const DetectorReport real = check_detector(real_curves(CurveHalf::held_out), {}, /*online=*/true);
+  if (arguments.json) {
+    Json json = to_json(drawn);
+    json["real_curves"] = to_json(real);
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    fmt::print("drawn curves, seed {}\n{}\n", arguments.seed, format_report(drawn));
+    fmt::print("logs of real training runs that the detector was not tuned on\n{}", format_report(real));
+  }
   return kOk;
 }
 
@@ -114,11 +159,16 @@ int detect_in_file(const DetectArguments& arguments) {
                                                     : Direction::down;
   if (!std::isnan(arguments.level)) options.plateau_level = arguments.level;
   const Findings findings = detect(points, options);
+  const Extent extent = extent_of(points);
   if (!curve.note.empty()) fmt::print(stderr, "eureka: {}: {}\n", arguments.file, curve.note);
-  if (arguments.json)
-    fmt::print("{}\n", to_json(findings).dump(2));
-  else
+  if (arguments.json) {
+    Json json = to_json(findings);
+    json.update(to_json(extent));
+    fmt::print("{}\n", json.dump(2));
+  } else {
     print_findings(curve, findings);
+    print_extent(extent, points);
+  }
   return kOk;
 }
 

@@ -24,6 +24,9 @@ void print_summary(const RunSummary& summary, const Metric& metric, const fs::pa
   if (const auto& moment = summary.moment) {
     fmt::print("Eureka-moment at step {:.0f}: from {:.3f} to {:.3f}, 10-90% in {:.0f} steps (score {:.2f})\n",
                moment->step, moment->plateau_level, moment->level_after, moment->rise_width(), moment->score);
+  } else if (summary.under_way) {
+    fmt::print("no Eureka-moment yet: the run ended in a rise off the plateau{}, at {:.3f}\n",
+               summary.stuck_level ? fmt::format(" at {:.3f}", *summary.stuck_level) : "", *summary.under_way);
   } else if (summary.stuck_level) {
     fmt::print("no Eureka-moment: still on the plateau at {:.3f}\n", *summary.stuck_level);
   } else {

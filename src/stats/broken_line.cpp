@@ -50,7 +50,7 @@ Line least_squares(const Sums& from, const Sums& to) {
 
 }  // namespace
 
-double noise_level(std::span<const double> x, std::span<const double> values) {
+double noise_level(std::span<const double> x, std::span<const double> values, bool short_log) {
   std::vector<double> off;
   for (std::size_t i = 1; i + 1 < values.size(); ++i) {
     const double right = (x[i] - x[i - 1]) / (x[i + 1] - x[i - 1]);
@@ -59,10 +59,14 @@ double noise_level(std::span<const double> x, std::span<const double> values) {
     off.push_back(std::abs(values[i] - between) / std::sqrt(1 + left * left + right * right));
   }
   if (off.empty()) return 0;
+  // an accuracy that has arrived at 1 is free of noise and says nothing of the plateau, if enough is left without it
+  const std::size_t silent = static_cast<std::size_t>(std::count(off.begin(), off.end(), 0.0));
+  if (short_log && 4 * (off.size() - silent) >= values.size()) std::erase(off, 0.0);
   // 0.7 rather than the median: half of a curve may be free of noise (accuracy 1) and say nothing of the other half
-  const auto rank = off.begin() + static_cast<std::ptrdiff_t>(0.7 * static_cast<double>(off.size() - 1));
+  const auto rank =
+      off.begin() + static_cast<std::ptrdiff_t>((short_log ? 0.5 : 0.7) * static_cast<double>(off.size() - 1));
   std::nth_element(off.begin(), rank, off.end());
-  return *rank / 1.036;  // the 0.7 quantile of |N(0, 1)|
+  return *rank / (short_log ? 0.6745 : 1.036);  // these quantiles of |N(0, 1)|
 }
 
 std::vector<double> without_spikes(std::span<const double> values, double tolerance) {

@@ -12,7 +12,8 @@ namespace eureka {
 
 // Standard deviation of the evaluation noise, from how far each value is off the line through its two neighbors. Rises
 // and spikes are few among the values, so a quantile does not see them. 0 for fewer than three points.
-double noise_level(std::span<const double> x, std::span<const double> values);
+// Of a short log the rise may be a third, so a lower quantile is taken.
+double noise_level(std::span<const double> x, std::span<const double> values, bool short_log = false);
 
 // Excursions of at most three evaluations that come back are replaced by the running median of seven; what is closer to
 // it than `tolerance` stays as it is, and so do edges. The first and last values keep their place: nothing is known of

@@ -25,12 +25,17 @@ struct TrueMoment {
   double width = 0;  // its 10-90% width in steps
 };
 
+// Where a curve ends: not in a rise, or in one that is short of half-way or past it but short of its level.
+enum class Ending { at_rest, before_half_way, past_half_way };
+
 struct LabeledCurve {
   std::string kind;
+  std::string source;        // of a real one: program, run and column
   bool is_positive = false;  // has moments; a positive kind always has
   Direction direction = Direction::up;
   std::optional<double> plateau_level;  // what the task would tell the detector
   std::vector<TrueMoment> moments;
+  Ending ending = Ending::at_rest;  // short of half-way nothing but "under way" is right, past it a moment is too
   std::vector<CurvePoint> points;
 };
 

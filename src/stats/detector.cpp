@@ -20,6 +20,8 @@ namespace {
 
 constexpr double kLargestValue = 1e100;  // beyond it sums of squares overflow; a loss that large has diverged
 
+bool is_usable(double value) { return std::abs(value) < kLargestValue; }
+
 double median_value(std::span<const CurvePoint> points) {
   std::vector<double> values;
   for (const CurvePoint& point : points) {
@@ -31,24 +33,37 @@ double median_value(std::span<const CurvePoint> points) {
 Findings search(std::span<const CurvePoint> points, const DetectorOptions& options, bool finished) {
   Findings findings;
   if (points.size() < std::max<std::size_t>(2, options.min_plateau)) return findings;
-  const UnitCurve curve = make_unit_curve(points, options.direction);
+  const UnitCurve curve = make_unit_curve(points, options.direction, finished);
   std::vector<bool> taken(curve.size(), false);
   double free_from = curve.origin;
   const RiseSearch rises(curve, options, finished);
-  for (const Rise& rise : rises.all()) {
-    Moment moment{.step = curve.step(rise.x50),
-                  .rise_start = curve.step(rise.x10),
-                  .rise_end = curve.step(rise.x90),
-                  .from = curve.value(rise.from),
-                  .to = curve.value(rise.to),
-                  .score = rises.score(rise),
-                  .plateau = {}};
-    moment.plateau = {std::max(free_from, curve.step(curve.x[rise.plateau_first])), moment.rise_start, moment.from};
-    free_from = moment.rise_end;
-    findings.moments.push_back(moment);
-    findings.plateaus.push_back(moment.plateau);
+  const auto take = [&](const Rise& rise, const Plateau& plateau, std::size_t until) {
+    findings.plateaus.push_back(plateau);
     std::fill(taken.begin() + static_cast<std::ptrdiff_t>(rise.plateau_first),
-              taken.begin() + static_cast<std::ptrdiff_t>(rise.arrives), true);
+              taken.begin() + static_cast<std::ptrdiff_t>(until), true);
+  };
+  const auto plateau_before = [&](const Rise& rise) {
+    return Plateau{std::max(free_from, curve.step(curve.x[rise.plateau_first])), curve.step(rise.x10),
+                   curve.value(rise.from)};
+  };
+  const std::vector<Rise> moments = rises.all();
+  for (const Rise& rise : moments) {
+    findings.moments.push_back({.step = curve.step(rise.x50),
+                                .rise_start = curve.step(rise.x10),
+                                .rise_end = curve.step(rise.x90),
+                                .from = curve.value(rise.from),
+                                .to = curve.value(rise.to),
+                                .score = rises.score(rise),
+                                .plateau = plateau_before(rise)});
+    take(rise, findings.moments.back().plateau, rise.arrives);
+    free_from = curve.step(rise.x90);
+  }
+  if (const std::optional<Rise> rise = rises.under_way(moments)) {
+    findings.under_way = {.rise_start = curve.step(rise->x10),
+                          .from = curve.value(rise->from),
+                          .reached = points.back().value,
+                          .plateau = plateau_before(*rise)};
+    take(*rise, findings.under_way->plateau, curve.size());
   }
   for (const auto& [first, last] : calm_stretches(curve, std::move(taken), options.min_plateau)) {
     findings.plateaus.push_back(
@@ -70,7 +85,7 @@ void MomentDetector::add(double step, double value) {
                 fmt::format("step {} after step {}: steps must increase", step, last_step_.value_or(0)), {},
                 "sort the curve by step and drop repeated steps");
   }
-  if (!(std::abs(value) < kLargestValue)) {
+  if (!is_usable(value)) {
     finish();
     return;
   }
@@ -85,6 +100,11 @@ const Findings& MomentDetector::findings() const {
     findings_are_final_ = finished_;
   }
   return *findings_;
+}
+
+std::size_t usable_points(std::span<const CurvePoint> curve) {
+  const auto end = std::find_if(curve.begin(), curve.end(), [](const CurvePoint& p) { return !is_usable(p.value); });
+  return static_cast<std::size_t>(end - curve.begin());
 }
 
 Findings detect(std::span<const CurvePoint> curve, const DetectorOptions& options) {

@@ -38,10 +38,9 @@ struct DetectorOptions {
   std::size_t min_plateau = 5;  // evaluations on the plateau before a rise: fewer is a breath on the way up
   std::size_t hold = 4;         // evaluations on the new level before a rise is confirmed; 3 or fewer is a spike
   double min_rise = 0.2;        // of the curve's range from its start to its best
-  // 10-90% width of the rise, at most: in lengths of the plateau before it (twice that on a known level), and of the
-  // steps seen. Wider is gradual learning.
+  // 10-90% width of the rise, less one distance of evaluations, at most: in lengths of the plateau before it (twice
+  // that on a known level). Wider is gradual learning.
   double max_width_of_plateau = 1;
-  double max_width_of_curve = 0.25;
   std::size_t window = 512;  // points kept; longer curves are averaged down to it
 };
 
@@ -61,9 +60,18 @@ struct Moment {
   Plateau plateau;        // the plateau it leaves
 };
 
+// A sudden rise that had begun when the curve ended: whether and where it arrives, nobody knows yet.
+struct UnderWay {
+  double rise_start = 0;  // 10% of the way seen
+  double from = 0;        // level of the plateau before
+  double reached = 0;     // where the curve ends
+  Plateau plateau;        // the plateau it leaves
+};
+
 struct Findings {
-  std::vector<Plateau> plateaus;  // in order, not overlapping
-  std::vector<Moment> moments;    // in order
+  std::vector<Plateau> plateaus;      // in order, not overlapping
+  std::vector<Moment> moments;        // in order
+  std::optional<UnderWay> under_way;  // only in a finished curve
 };
 
 class MomentDetector {
@@ -93,6 +101,9 @@ class MomentDetector {
   mutable std::optional<Findings> findings_;
   mutable bool findings_are_final_ = false;
 };
+
+// Points before the first whose value is no number or so large that the curve has diverged: the rest is ignored.
+std::size_t usable_points(std::span<const CurvePoint> curve);
 
 // The whole curve at once: add() for each point, then finish().
 Findings detect(std::span<const CurvePoint> curve, const DetectorOptions& options = {});

@@ -11,8 +11,9 @@ namespace eureka {
 namespace {
 
 const TrueMoment* true_moment_at(const LabeledCurve& curve, double step, double steps) {
+  const double spacing = steps / static_cast<double>(curve.points.size() - 1);
   for (const TrueMoment& moment : curve.moments) {
-    if (std::abs(step - moment.step) <= std::max(moment.width, 0.03 * steps)) return &moment;
+    if (std::abs(step - moment.step) <= std::max({moment.width, 0.03 * steps, spacing})) return &moment;
   }
   return nullptr;
 }
@@ -55,6 +56,29 @@ KindReport& report_of(const LabeledCurve& curve, std::vector<KindReport>& kinds)
   return kinds.back();
 }
 
+void sum_up(DetectorReport& report) {
+  KindReport all;
+  std::size_t positive = 0, negative = 0, extra = 0;
+  for (const KindReport& kind : report.kinds) {
+    all.found += kind.found;
+    all.moments += kind.moments;
+    (kind.is_positive ? positive : negative) += kind.curves - kind.under_way;
+    (kind.is_positive ? extra : all.false_alarms) += kind.false_alarms;
+    if (!kind.is_positive) all.online_alarms += kind.online_alarms;
+    all.under_way += kind.under_way;
+    all.said_under_way += kind.said_under_way;
+    all.too_early += kind.too_early;
+    all.false_under_way += kind.false_under_way;
+  }
+  report.recall = rate(all.found, all.moments);
+  report.false_alarm_rate = rate(all.false_alarms, negative);
+  report.online_false_alarm_rate = rate(all.online_alarms, negative);
+  report.extra_rate = rate(extra, positive);
+  report.under_way_recall = rate(all.said_under_way, all.under_way);
+  report.too_early_rate = rate(all.too_early, all.under_way);
+  report.false_under_way_rate = rate(all.false_under_way, report.curves - all.under_way);
+}
+
 }  // namespace
 
 DetectorReport check_detector(std::span<const LabeledCurve> corpus, const DetectorOptions& options, bool online) {
@@ -67,36 +91,30 @@ DetectorReport check_detector(std::span<const LabeledCurve> corpus, const Detect
     own.direction = curve.direction;
     own.plateau_level = curve.plateau_level;
     const double steps = curve.points.back().step - curve.points.front().step;
-    const std::vector<Moment> moments = detect(curve.points, own).moments;
+    const Findings findings = detect(curve.points, own);
+    const std::vector<Moment>& moments = findings.moments;
 
     KindReport& kind = report_of(curve, report.kinds);
     ++kind.curves;
     kind.moments += curve.moments.size();
-    kind.false_alarms += has_false_moment(curve, moments, steps);
-    kind.online_alarms += online && alarms_online(curve, own, steps);
+    const bool is_false = has_false_moment(curve, moments, steps);
+    (curve.ending == Ending::before_half_way ? kind.too_early : kind.false_alarms) += is_false;
+    kind.online_alarms += online && curve.ending == Ending::at_rest && alarms_online(curve, own, steps);
+    kind.under_way += curve.ending == Ending::before_half_way;
+    kind.said_under_way += curve.ending == Ending::before_half_way && findings.under_way;
+    kind.false_under_way += curve.ending == Ending::at_rest && findings.under_way;
     for (const TrueMoment& truth : curve.moments) {
       const auto found = std::find_if(moments.begin(), moments.end(), [&](const Moment& moment) {
         return true_moment_at(curve, moment.step, steps) == &truth;
       });
+      kind.found += found != moments.end() || (curve.ending == Ending::past_half_way && findings.under_way);
       if (found == moments.end()) continue;
-      ++kind.found;
       of_budget.push_back(std::abs(found->step - truth.step) / steps);
       of_width.push_back(std::abs(found->step - truth.step) / truth.width);
     }
   }
 
-  std::size_t found = 0, moments = 0, positive = 0, negative = 0, alarms = 0, online_alarms = 0, extra = 0;
-  for (const KindReport& kind : report.kinds) {
-    found += kind.found;
-    moments += kind.moments;
-    (kind.is_positive ? positive : negative) += kind.curves;
-    (kind.is_positive ? extra : alarms) += kind.false_alarms;
-    if (!kind.is_positive) online_alarms += kind.online_alarms;
-  }
-  report.recall = rate(found, moments);
-  report.false_alarm_rate = rate(alarms, negative);
-  report.online_false_alarm_rate = rate(online_alarms, negative);
-  report.extra_rate = rate(extra, positive);
+  sum_up(report);
   report.error_of_budget = summary(std::move(of_budget));
   report.error_of_width = summary(std::move(of_width));
   return report;
@@ -105,18 +123,26 @@ DetectorReport check_detector(std::span<const LabeledCurve> corpus, const Detect
 std::string format_report(const DetectorReport& report) {
   std::string text;
   const auto out = std::back_inserter(text);
-  constexpr auto kRow = " {:<26} {:>6}  {:>7} {:>6}  {:>6}  {:>12}  {:>13}\n";
-  fmt::format_to(out, kRow, "kind", "curves", "moments", "found", "recall", "false alarms",
-                 report.online ? "while running" : "");
+  constexpr auto kRow = " {:<28} {:>6}  {:>7} {:>6}  {:>6}  {:>12}  {:>9} {:>7}  {:>13}";
+  const auto row = [&](auto... cells) {
+    const std::string line = fmt::format(kRow, cells...);
+    fmt::format_to(out, "{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  };
+  row("kind", "curves", "moments", "found", "recall", "false alarms", "under way", "falsely",
+      report.online ? "while running" : "");
   for (const KindReport& kind : report.kinds) {
-    fmt::format_to(out, kRow, kind.kind, kind.curves, kind.moments, kind.found,
-                   kind.moments ? fmt::format("{:.3f}", kind.recall()) : "", kind.false_alarms,
-                   report.online ? fmt::format("{}", kind.online_alarms) : "");
+    row(kind.kind, kind.curves, kind.moments, kind.found, kind.moments ? fmt::format("{:.3f}", kind.recall()) : "",
+        kind.false_alarms + kind.too_early,
+        kind.under_way ? fmt::format("{}/{}", kind.said_under_way, kind.under_way) : "", kind.false_under_way,
+        report.online ? fmt::format("{}", kind.online_alarms) : "");
   }
   fmt::format_to(out, " recall {:.4f}; false alarms in {:.2f}% of the curves without a moment", report.recall,
                  100 * report.false_alarm_rate);
   if (report.online) fmt::format_to(out, " ({:.2f}% while running)", 100 * report.online_false_alarm_rate);
   fmt::format_to(out, ", extra moments in {:.2f}% of the others\n", 100 * report.extra_rate);
+  fmt::format_to(out,
+                 " rises under way: {:.1f}% said, {:.1f}% taken for moments already; said of {:.2f}% of the others\n",
+                 100 * report.under_way_recall, 100 * report.too_early_rate, 100 * report.false_under_way_rate);
   fmt::format_to(out, " half-way step off by {:.2f}% of the curve (90%: {:.2f}%), {:.2f} widths (90%: {:.2f})\n",
                  100 * report.error_of_budget.median, 100 * report.error_of_budget.percentile_90,
                  report.error_of_width.median, report.error_of_width.percentile_90);

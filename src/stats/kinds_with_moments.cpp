@@ -105,6 +105,22 @@ LabeledCurve short_curve(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
+// A log of a dozen evaluations or two, stopped two to four after the moment, when nine tenths of the way are done.
+LabeledCurve short_log_stopped_soon(RandomStream& random) {
+  CurveSketch sketch(random);
+  const Direction direction = any_direction(random);
+  add_validation_noise(random, sketch, direction);
+  sketch.evaluations = static_cast<int>(between(random, 14, 26));
+  const double spacing = 1.0 / sketch.evaluations;
+  const double plateau = between(random, 0.2, 0.6);
+  const double over = add_first_progress(random, sketch, 0.05, plateau);
+  const double flat = spacing * between(random, 6, 12), width = std::min(0.6 * flat, spacing * between(random, 0.3, 3));
+  const double center = std::min(over + flat + 0.6 * width, 1 - std::max(0.6 * width, 2.1 * spacing));
+  sketch.moment(center, width, between(random, 0.3, 0.98 - plateau));
+  sketch.end = center + std::max(0.6 * width, spacing * between(random, 2.05, 4));
+  return sketch.evaluate(direction);
+}
+
 LabeledCurve training_loss(RandomStream& random) {
   CurveSketch sketch(random);
   sketch.evaluations = static_cast<int>(log_between(random, 1000, 20000));
@@ -192,6 +208,7 @@ constexpr std::array kKinds{
     CurveKind{"plateau from the start", plateau_from_start},
     CurveKind{"early moment", early_moment},
     CurveKind{"short curve", short_curve},
+    CurveKind{"short log stopped soon", short_log_stopped_soon},
     CurveKind{"training loss per step", training_loss},
     CurveKind{"noisy evaluations", noisy_evaluations},
     CurveKind{"staircase, two moments", staircase},

@@ -193,6 +193,38 @@ LabeledCurve ripple(RandomStream& random) {
   return sketch.evaluate(direction);
 }
 
+// A dozen evaluations or two of learning without a plateau, or of a plateau without a rise.
+LabeledCurve short_log(RandomStream& random) {
+  CurveSketch sketch(random);
+  const Direction direction = any_direction(random);
+  add_validation_noise(random, sketch, direction);
+  sketch.evaluations = static_cast<int>(between(random, 12, 21));
+  if (random.chance(0.6)) {
+    any_smooth_learning(random, sketch);
+  } else {
+    add_first_progress(random, sketch, 0.1, between(random, 0.3, 0.65));
+  }
+  return sketch.evaluate(direction);
+}
+
+// The log ends when a fifth to two fifths of a sudden rise are done.
+LabeledCurve under_way(RandomStream& random) {
+  CurveSketch sketch(random);
+  const Direction direction = any_direction(random);
+  sketch.noise = log_between(random, 0.002, 0.01);  // much less than what is seen of the rise
+  sketch.evaluations = static_cast<int>(log_between(random, 20, 120));
+  const double plateau = between(random, 0.3, 0.6);
+  const double over = add_first_progress(random, sketch, between(random, 0.02, 0.15), plateau);
+  const double last = std::floor(between(random, over + 0.4, 0.95) * sketch.evaluations) / sketch.evaluations;
+  const double width = between(random, 0.02, 0.15);
+  sketch.moment(last + between(random, 0.1, 0.3) * width, width, between(random, 0.35, 0.98 - plateau),
+                /*labeled=*/false);
+  sketch.end = last + 1e-6;
+  LabeledCurve curve = sketch.evaluate(direction);
+  curve.ending = Ending::before_half_way;
+  return curve;
+}
+
 constexpr std::array kKinds{
     CurveKind{"smooth learning", smooth_learning},
     CurveKind{"slow sigmoid", slow_sigmoid},
@@ -207,6 +239,8 @@ constexpr std::array kKinds{
     CurveKind{"spike that recovers", recovering_spike},
     CurveKind{"divergence", divergence},
     CurveKind{"ripple", ripple},
+    CurveKind{"short log", short_log},
+    CurveKind{"rise under way", under_way},
 };
 
 }  // namespace

@@ -15,21 +15,42 @@ constexpr double kNoiseBand = 0.75;
 constexpr double kCorner = 0.11;
 
 constexpr double kKnownLevel = 0.25;      // of the rise: so close to the known level is on it
-constexpr double kTrust = 0.5;            // calm asked for around a rise from a known level, against any other
+constexpr double kTrust = 0.5;            // calm and certainty asked of a rise from a known level, against any other
 constexpr double kLeastStart = 0.04;      // of the curve: a shorter plateau at the very start is a delayed start
-constexpr double kWidthOfBudget = 0.15;   // a rise that takes more of the planned run is gradual learning
+constexpr double kWidthOfBudget = 0.15;   // a rise that takes more of the planned run is gradual learning ...
+constexpr double kWidthOfSpacing = 4;     // ... unless it is over after so many evaluations
 constexpr double kLeastOverNoise = 3.5;   // standard deviations
-constexpr double kLeastSure = 12;         // standard errors of the level with fewer evaluations
+constexpr double kLeastSure = 24;         // standard errors of the level with fewer evaluations
 constexpr double kRestless = 1;           // rises lost before: a random walk goes back as much as forth
 constexpr double kNewGround = 0.65;       // of the rise
 constexpr double kHoldOfWidth = 0.75;     // the new level against the width: if shorter, the rise may go on
-constexpr double kCalmOfWidth = 4;        // plateau and new level together: a ripple rests for less
+constexpr double kCalmOfWidth = 4.5;      // plateau and new level together: a ripple rests for less
+constexpr double kCalmAtKnownLevel = 2;   // the same after a known level
 constexpr std::size_t kLastingHold = 10;  // evaluations a level must have held if the curve left it again ...
 constexpr double kLastingOfCurve = 0.15;  // ... and share of the curve, unless it outlasted what came before twice
 constexpr double kLongestStop = 0.51;     // of the rise
-constexpr double kCutSharpness = 1.5;     // plateau in widths, when the end of the curve cuts the rise short
-constexpr double kCutOverNoise = 5;
-constexpr double kTypicalNoise = 3;  // rise over noise that counts half in the score
+constexpr double kTypicalNoise = 3;       // rise over noise that counts half in the score
+
+// A rise that the end of the curve cuts off.
+constexpr double kCutRise = 0.1;        // of the range, at least: most of it may be still to come
+constexpr double kCutSharpness = 1.25;  // plateau in widths
+constexpr double kCutOverNoise = 5;     // standard deviations about the plateau, outliers included
+constexpr double kCutSure = 6;          // standard errors
+
+// It has slowed down, and so arrived, if it spent this share of its time on the last 30% of its way: a straight line
+// spends a third there. A climb of fewer than four evaluations tells little of its shape and gets the benefit of doubt.
+constexpr double kTopOfClimb = 0.7;
+constexpr double kTimeAtTop = 0.25;
+constexpr double kTimeAtTopOfFew = 0.2;
+constexpr std::size_t kFewInClimb = 4;
+
+// Higher and sharper; of the same rise seen from two corners, the one that has held longer. Rounded, because rounding
+// errors depend on the units.
+bool is_better(const Rise& a, const Rise& b) {
+  const double merit_a = std::round(1e9 * a.height() * a.sharpness());
+  const double merit_b = std::round(1e9 * b.height() * b.sharpness());
+  return merit_a > merit_b || (merit_a == merit_b && a.held > b.held);
+}
 
 }  // namespace
 
@@ -52,12 +73,10 @@ std::vector<Rise> RiseSearch::all() const {
   for (std::size_t i = 0; i < curve_.knots.size(); ++i) {
     for (std::size_t j = i + 1; j < curve_.knots.size(); ++j) {
       const Rise rise = measure(curve_.knots[i], curve_.knots[j]);
-      if (accepted(rise)) candidates.push_back(rise);
+      if (is_sudden(rise) && has_held(rise)) candidates.push_back(rise);
     }
   }
-  const auto merit = [](const Rise& rise) { return rise.height() * rise.sharpness(); };
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](const Rise& a, const Rise& b) { return merit(a) > merit(b); });
+  std::stable_sort(candidates.begin(), candidates.end(), is_better);
   std::vector<Rise> chosen;
   for (const Rise& rise : candidates) {
     const auto overlaps = [&](const Rise& other) { return rise.leaves < other.arrives && other.leaves < rise.arrives; };
@@ -65,6 +84,19 @@ std::vector<Rise> RiseSearch::all() const {
   }
   std::sort(chosen.begin(), chosen.end(), [](const Rise& a, const Rise& b) { return a.leaves < b.leaves; });
   return chosen;
+}
+
+std::optional<Rise> RiseSearch::under_way(const std::vector<Rise>& moments) const {
+  std::optional<Rise> best;
+  const std::size_t last = curve_.size() - 1;
+  for (const std::size_t leaves : curve_.knots) {
+    if (leaves == last) continue;
+    const Rise rise = measure(leaves, last);
+    if (!is_sudden(rise) || has_held(rise) || !is_cut_off(rise)) continue;
+    const bool after_moments = moments.empty() || moments.back().arrives <= rise.leaves;
+    if (after_moments && (!best || is_better(rise, *best))) best = rise;
+  }
+  return best;
 }
 
 double RiseSearch::score(const Rise& rise) const {
@@ -84,6 +116,9 @@ Rise RiseSearch::measure(std::size_t leaves, std::size_t arrives) const {
   while (arrives - 1 > leaves && fit[arrives - 1] >= high) --arrives;
 
   Rise rise{.leaves = leaves, .arrives = arrives};
+  if (curve_.is_short_log) {  // elsewhere there are evaluations enough
+    rise.spacing = (curve_.x[arrives] - curve_.x[leaves]) / static_cast<double>(arrives - leaves);
+  }
   const double band = kBand * height + kNoiseBand * curve_.noise;
   rise.plateau_first = walk_level(fit, leaves, -1, band);
   const std::size_t level_last = walk_level(fit, arrives, +1, band);
@@ -114,9 +149,9 @@ Rise RiseSearch::measure(std::size_t leaves, std::size_t arrives) const {
   return rise;
 }
 
-bool RiseSearch::accepted(const Rise& rise) const {
-  return rise.height() >= options_.min_rise && leaves_plateau(rise) && is_sharp(rise) && stands_out(rise) &&
-         breaks_new_ground(rise) && has_held(rise) && is_one_rise(rise);
+bool RiseSearch::is_sudden(const Rise& rise) const {
+  return rise.height() >= kCutRise && leaves_plateau(rise) && is_sharp(rise) && stands_out(rise) &&
+         breaks_new_ground(rise) && is_one_rise(rise);
 }
 
 bool RiseSearch::leaves_plateau(const Rise& rise) const {
@@ -129,13 +164,14 @@ bool RiseSearch::leaves_plateau(const Rise& rise) const {
 }
 
 bool RiseSearch::is_sharp(const Rise& rise) const {
-  return trust_ * rise.width() <= options_.max_width_of_plateau * rise.plateau_length &&
-         rise.width() <= options_.max_width_of_curve && (!options_.budget || rise.width() <= kWidthOfBudget * budget_);
+  return trust_ * rise.seen_width() <= options_.max_width_of_plateau * rise.plateau_length &&
+         (!options_.budget || rise.width() <= std::max(kWidthOfBudget * budget_, kWidthOfSpacing * rise.spacing));
 }
 
 bool RiseSearch::stands_out(const Rise& rise) const {
   const std::size_t fewer = std::min(rise.leaves - rise.plateau_first + 1, rise.past_half);
-  return rise.over_noise >= kLeastOverNoise && rise.over_noise * std::sqrt(static_cast<double>(fewer)) >= kLeastSure &&
+  const double sure = rise.over_noise * std::sqrt(static_cast<double>(fewer));
+  return rise.over_noise >= kLeastOverNoise && sure >= (is_cut_off(rise) ? kCutSure : trust_ * kLeastSure) &&
          lost_before_[rise.leaves] <= kRestless * rise.height();
 }
 
@@ -144,19 +180,30 @@ bool RiseSearch::breaks_new_ground(const Rise& rise) const {
 }
 
 bool RiseSearch::has_held(const Rise& rise) const {
-  const std::size_t n = curve_.size();
+  if (rise.height() < options_.min_rise) return false;
   const std::size_t back = curve_.count_before(rise.x50) + rise.past_half;
-  const bool held = rise.held >= options_.hold && rise.held_length >= kHoldOfWidth * rise.width() &&
-                    rise.held_length + rise.plateau_length >= trust_ * kCalmOfWidth * rise.width();
-  if (back < n) {  // a ripple, a long spike or a collapse
+  const double width = rise.seen_width();
+  const bool held = rise.held >= options_.hold && rise.held_length >= kHoldOfWidth * width &&
+                    rise.held_length + rise.plateau_length >= (known_level_ ? kCalmAtKnownLevel : kCalmOfWidth) * width;
+  if (back < curve_.size()) {  // a ripple, a long spike or a collapse
     const double lasting = std::min(2 * (rise.plateau_length + rise.width()), kLastingOfCurve);
     return held && back >= rise.arrives + kLastingHold && curve_.x[back] - rise.x50 >= lasting;
   }
-  if (held) return true;
-  if (!finished_ || rise.arrives + rise.held < n) return false;
-  const double x25 = rise.x10 + 0.375 * (rise.x50 - rise.x10);
-  return rise.past_half >= 2 && n - curve_.count_before(x25) >= 3 && rise.over_noise >= kCutOverNoise &&
-         trust_ * kCutSharpness * rise.width() <= rise.plateau_length;
+  return held || (is_cut_off(rise) && has_slowed_down(rise));
+}
+
+bool RiseSearch::is_cut_off(const Rise& rise) const {
+  return finished_ && rise.arrives + rise.held >= curve_.size() &&
+         rise.height() >= kCutOverNoise * deviation(curve_.v, rise.plateau_first, rise.leaves) &&
+         trust_ * kCutSharpness * rise.seen_width() <= rise.plateau_length;
+}
+
+bool RiseSearch::has_slowed_down(const Rise& rise) const {
+  const double end = curve_.x.back();
+  const double top = rise.from + kTopOfClimb * rise.height();
+  const double at_top = end - crossing(curve_, rise.plateau_first, curve_.size() - 1, top, rise.height());
+  const bool few = curve_.size() - curve_.count_before(rise.x10) < kFewInClimb;
+  return rise.past_half >= 2 && at_top >= (few ? kTimeAtTopOfFew : kTimeAtTop) * (end - rise.x10);
 }
 
 bool RiseSearch::is_one_rise(const Rise& rise) const {

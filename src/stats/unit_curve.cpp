@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/exact_math.h"
 #include "base/median.h"
@@ -11,9 +12,11 @@ namespace eureka {
 
 namespace {
 
-constexpr double kSpike = 4;           // standard deviations off the running median
-constexpr double kPenalty = 4;         // per piece of the broken line, times noise variance and log length
-constexpr double kLeastNoise = 0.005;  // of the range: a noiseless curve is not to be fitted to its last digit
+constexpr std::size_t kFewEvaluations = 40;  // a log this short: its rise is a good part of it
+constexpr double kSpike = 4;                 // standard deviations off the running median
+constexpr double kPenalty = 4;               // per piece of the broken line, times noise variance and log length
+constexpr double kShortPenalty = 2.5;        // the same in a short log, where there is less to overfit
+constexpr double kLeastNoise = 0.005;        // of the range: a noiseless curve is not to be fitted to its last digit
 constexpr double kTie = 1e-9;  // accuracies are multiples of 1/samples: equal sums must not be told apart by rounding
 constexpr double kTrimmed = 0.05;  // share of the worst values that do not set the range: a bad start is short
 
@@ -30,9 +33,10 @@ std::size_t UnitCurve::count_before(double at, std::size_t first) const {
   return static_cast<std::size_t>(std::lower_bound(begin, x.end(), at) - begin);
 }
 
-UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction direction) {
+UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction direction, bool finished) {
   const double sign = direction == Direction::up ? 1 : -1;
   UnitCurve curve;
+  curve.is_short_log = finished && points.size() <= kFewEvaluations;
   curve.origin = points.front().step;
   curve.span = points.back().step - points.front().step;
   std::vector<double> raw;
@@ -40,7 +44,7 @@ UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction directio
     curve.x.push_back((point.step - curve.origin) / curve.span);
     raw.push_back(sign * point.value);
   }
-  curve.v = without_spikes(raw, kSpike * noise_level(curve.x, raw));
+  curve.v = without_spikes(raw, kSpike * noise_level(curve.x, raw, curve.is_short_log));
 
   // the range learning has covered: what got worse after the best point is divergence and must not dwarf the rest
   const auto best = std::max_element(curve.v.begin(), curve.v.end());
@@ -51,10 +55,16 @@ UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction directio
   curve.scale = sign * range;
   for (double& v : curve.v) v = std::max(kDivergedLevel, (v - worst) / range);
 
-  curve.noise = std::max(kLeastNoise, noise_level(curve.x, curve.v));
-  const double penalty = kPenalty * curve.noise * curve.noise * exact::log(static_cast<double>(points.size()));
+  curve.noise = std::max(kLeastNoise, noise_level(curve.x, curve.v, curve.is_short_log));
+  const double penalty = (curve.is_short_log ? kShortPenalty : kPenalty) * curve.noise * curve.noise *
+                         exact::log(static_cast<double>(points.size()));
   BrokenLine line = fit_broken_line(curve.x, curve.v, penalty);
   curve.fit = std::move(line.fit);
+  if (curve.is_short_log) {
+    curve.knots.resize(points.size());
+    std::iota(curve.knots.begin(), curve.knots.end(), std::size_t{0});
+    return curve;
+  }
   for (const auto& [first, last] : line.pieces) {
     curve.knots.push_back(first);
     if (last != first) curve.knots.push_back(last);
@@ -72,6 +82,14 @@ double spread(const std::vector<double>& values, std::size_t first, std::size_t 
   std::vector<double> off;
   for (std::size_t i = first; i <= last; ++i) off.push_back(std::abs(values[i] - middle));
   return 1.4826 * upper_median(std::move(off));  // the median of |N(0, 1)| is 1 / 1.4826
+}
+
+double deviation(const std::vector<double>& values, std::size_t first, std::size_t last) {
+  const auto n = static_cast<double>(last - first + 1);
+  double sum = 0, squares = 0;
+  for (std::size_t i = first; i <= last; ++i) sum += values[i];
+  for (std::size_t i = first; i <= last; ++i) squares += (values[i] - sum / n) * (values[i] - sum / n);
+  return std::sqrt(squares / n);
 }
 
 double crossing(const UnitCurve& curve, std::size_t first, std::size_t last, double level, double reach) {

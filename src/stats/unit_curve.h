@@ -18,8 +18,9 @@ struct UnitCurve {
   std::vector<double> x;
   std::vector<double> v;           // without spikes; 0 the bad end of what learning covered, 1 its best
   std::vector<double> fit;         // the broken line through v
-  std::vector<std::size_t> knots;  // first and last index of each of its pieces
+  std::vector<std::size_t> knots;  // first and last index of each of its pieces; every index of a short log
   double noise = 0;                // standard deviation of v about the fit
+  bool is_short_log = false;       // finished after few evaluations
 
   std::size_t size() const { return x.size(); }
   double step(double at) const { return origin + span * at; }
@@ -32,12 +33,16 @@ struct UnitCurve {
 
 inline constexpr double kDivergedLevel = -4;  // anything worse, in ranges, is cut off there
 
-// Requires: at least two points, steps strictly increasing, values finite.
-UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction direction);
+// Requires: at least two points, steps strictly increasing, values finite. A finished curve of few points is looked at
+// point by point; one that grows will have more.
+UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction direction, bool finished);
 
 // Median, and robust standard deviation about it, of values[first..last].
 double median(const std::vector<double>& values, std::size_t first, std::size_t last);
 double spread(const std::vector<double>& values, std::size_t first, std::size_t last);
+
+// Their plain standard deviation, which sees what is rare, too.
+double deviation(const std::vector<double>& values, std::size_t first, std::size_t last);
 
 // Where the curve gets past `level` for good between two indices: calling everything before it "below" and everything
 // after it "above" is least wrong there (the minimum of the cumulated sum of v - level, each term at most `reach`).

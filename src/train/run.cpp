@@ -348,7 +348,10 @@ RunSummary TrainingRun::summary(RunStatus status) {
   summary.final_validation_loss = if_finite(last_.loss);
   detector_.finish();
   summary.moment = largest_moment(detector_.moments());
-  if (!summary.moment) summary.stuck_level = stuck_level(detector_.plateaus(), metric_);
+  if (!summary.moment) {
+    summary.stuck_level = stuck_level(detector_.plateaus(), metric_);
+    if (const auto& rise = detector_.findings().under_way) summary.under_way = rise->reached;
+  }
   summary.diagnostics = diagnosis_.seen();
   return summary;
 }

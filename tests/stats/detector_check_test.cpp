@@ -6,6 +6,9 @@
 #include <map>
 #include <set>
 
+#include "base/error.h"
+#include "stats/real_curves.h"
+
 namespace eureka {
 namespace {
 
@@ -25,6 +28,21 @@ TEST(DetectorCheck, FindsNoKindOfMomentMuchHarderThanTheOthers) {
   }
 }
 
+TEST(DetectorCheck, KeepsToWhatIsPromisedOnLogsOfRealTrainingRunsNotTunedOn) {
+  const DetectorReport report = check_detector(real_curves(CurveHalf::held_out));
+  EXPECT_GE(report.curves, 300U);
+  EXPECT_GE(report.recall, 0.97) << format_report(report);
+  EXPECT_LE(report.false_alarm_rate, 0.025) << format_report(report);
+  EXPECT_LE(report.extra_rate, 0.01) << format_report(report);
+  EXPECT_GE(report.under_way_recall, 0.6) << format_report(report);
+  EXPECT_LE(report.false_under_way_rate, 0.02) << format_report(report);
+  for (const KindReport& kind : report.kinds) {
+    EXPECT_GE(kind.recall(), 0.8) << kind.kind;
+    if (kind.kind == "lstm, no moment") continue;  // docs/detector.md, "Where it fails"
+    EXPECT_LE(kind.false_alarms, 1 + kind.curves / 20) << kind.kind;
+  }
+}
+
 TEST(DetectorCheck, RarelyConfirmsWhatIsNoMomentDuringTheRun) {
   const DetectorReport report = check_detector(make_curve_corpus(125, kHeldOutSeed), {}, true);
   EXPECT_LE(report.online_false_alarm_rate, 0.06) << format_report(report);
@@ -37,7 +55,6 @@ TEST(DetectorCheck, IsNotSatisfiedByADeafOrACredulousDetector) {
   DetectorOptions credulous;
   credulous.min_rise = 0.05;
   credulous.max_width_of_plateau = 5;
-  credulous.max_width_of_curve = 1;
   credulous.min_plateau = 2;
   credulous.hold = 1;
   EXPECT_GT(check_detector(corpus, credulous).false_alarm_rate, 0.03);
@@ -77,6 +94,41 @@ TEST(CurveCorpus, HasEveryKindInBothDirectionsWithWellFormedLabels) {
   EXPECT_GE(both, curve_kind_count() - 3);  // accuracy moment, loss moment and training loss have one by name
   EXPECT_GT(with_known_level, 50U);
   EXPECT_GT(uneven, 50U);
+}
+
+TEST(RealCurves, HaveWellFormedLabelsAndNoRunInBothHalves) {
+  std::set<std::string> tuned_on, kinds;
+  const auto run_of = [](const LabeledCurve& curve) { return curve.source.substr(0, curve.source.rfind('/')); };
+  for (const LabeledCurve& curve : real_curves(CurveHalf::tuning)) tuned_on.insert(run_of(curve));
+  for (const LabeledCurve& curve : real_curves(CurveHalf::held_out)) {
+    kinds.insert(curve.kind);
+    EXPECT_FALSE(tuned_on.contains(run_of(curve))) << curve.source;
+    EXPECT_EQ(curve.is_positive, !curve.moments.empty()) << curve.source;
+    ASSERT_GE(curve.points.size(), 10U) << curve.source;
+    for (const TrueMoment& moment : curve.moments) {
+      EXPECT_GT(moment.step, curve.points.front().step) << curve.source;
+      EXPECT_LE(moment.step, curve.points.back().step) << curve.source;
+      EXPECT_GT(moment.width, 0) << curve.source;
+    }
+  }
+  for (const char* kind : {"transformer", "cnn", "mlp", "grokking", "lr drop", "short, cut soon after", "under way",
+                           "noisy short, cut soon after", "short, no moment", "plateau so far", "stuck"}) {
+    EXPECT_TRUE(kinds.contains(kind)) << kind;
+  }
+}
+
+TEST(RealCurves, AreReadFromLinesOfTabs) {
+  const auto curves = parse_real_curves("cut\tp/r/val_acc\tup\t0.55\teither\t25\t8\t10\t10\t0.5 nan 0.75\n", "here");
+  ASSERT_EQ(curves.size(), 1U);
+  EXPECT_EQ(curves[0].kind, "cut");
+  EXPECT_EQ(curves[0].ending, Ending::past_half_way);
+  EXPECT_EQ(curves[0].plateau_level, 0.55);
+  EXPECT_EQ(curves[0].moments.at(0).step, 25);
+  ASSERT_EQ(curves[0].points.size(), 3U);
+  EXPECT_EQ(curves[0].points[2].step, 30);
+  EXPECT_EQ(curves[0].points[2].value, 0.75);
+  EXPECT_TRUE(std::isnan(curves[0].points[1].value));
+  EXPECT_THROW(parse_real_curves("cut\tp\tup\t-\tnone\t-\t-\tx\t1\t0.5\n", "here"), Error);
 }
 
 TEST(CurveCorpus, LabelsTheHalfWayCrossing) {

@@ -186,6 +186,17 @@ TEST(RunSummary, NamesItsMetricWhereThatIsNotTheAccuracy) {
   EXPECT_FALSE(parse_summary(text, "the file").task_plateau);
 }
 
+TEST(RunSummary, SaysWhereARunEndedThatWasLeavingItsPlateau) {
+  RunSummary summary;
+  summary.stuck_level = 0.55;
+  EXPECT_EQ(to_text(summary).find("under_way"), std::string::npos);
+  EXPECT_FALSE(parse_summary(to_text(summary), "the file").under_way);
+  summary.under_way = 0.7;
+  const RunSummary back = parse_summary(to_text(summary), "the file");
+  EXPECT_EQ(back.under_way, 0.7);
+  EXPECT_EQ(back.stuck_level, 0.55);
+}
+
 TEST(RunSummary, HoldsWhatDiagnosticsSawLast) {
   RunSummary summary;
   EXPECT_FALSE(parse_summary(to_text(summary), "the file").diagnostics);

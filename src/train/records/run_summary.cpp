@@ -18,11 +18,14 @@ fs::path summary_file(const fs::path& run_directory) { return run_directory / "s
 Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
 
 Json moment_json(const RunSummary& summary) {
-  if (!summary.moment)
-    return {{"found", false},
-            {"step", nullptr},
-            {"plateau_level", number_or_null(summary.stuck_level)},
-            {"level_after", nullptr}};
+  if (!summary.moment) {
+    Json json = {{"found", false},
+                 {"step", nullptr},
+                 {"plateau_level", number_or_null(summary.stuck_level)},
+                 {"level_after", nullptr}};
+    if (summary.under_way) json["under_way"] = *summary.under_way;
+    return json;
+  }
   const MomentSummary& moment = *summary.moment;
   return {{"found", true},
           {"step", moment.step},
@@ -36,6 +39,7 @@ Json moment_json(const RunSummary& summary) {
 void read_moment(const RecordReader& fields, RunSummary& summary) {
   if (!fields.get<bool>("found")) {
     summary.stuck_level = fields.get<std::optional<double>>("plateau_level");
+    summary.under_way = fields.get_or<std::optional<double>>("under_way", std::nullopt);
     return;
   }
   summary.moment = {.step = fields.get<double>("step"),

@@ -43,6 +43,7 @@ struct RunSummary {
   std::optional<double> final_validation_loss;
   std::optional<MomentSummary> moment;
   std::optional<double> stuck_level;      // without a moment: the level of the task's plateau the run is still on
+  std::optional<double> under_way;        // without a moment: where the run ended, if in a rise off that plateau
   std::optional<MetricsRow> diagnostics;  // what diagnostics saw last, where there were any
 };
 

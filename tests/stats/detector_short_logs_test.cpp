@@ -1,0 +1,85 @@
+// Logs of a dozen or two evaluations, as other programs leave them: stopped soon after the moment, or in the middle of
+// it.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "stats/detector.h"
+
+namespace eureka {
+namespace {
+
+Findings found_in(const std::vector<double>& values, double spacing = 100) {
+  std::vector<CurvePoint> curve;
+  for (std::size_t i = 0; i < values.size(); ++i) curve.push_back({spacing * static_cast<double>(i), values[i]});
+  return detect(curve, {.direction = Direction::up});
+}
+
+const std::vector<double> kPlateau = {0.11, 0.53, 0.56, 0.54, 0.55, 0.56, 0.55, 0.54, 0.56, 0.55};
+
+std::vector<double> plateau_and(const std::vector<double>& rise) {
+  std::vector<double> values = kPlateau;
+  values.insert(values.end(), rise.begin(), rise.end());
+  return values;
+}
+
+// The rise takes a fifth to a third of these logs.
+TEST(ShortLogs, AMomentNeedNotBeNarrowAgainstTheLog) {
+  for (const auto& rise : std::vector<std::vector<double>>{
+           {0.75, 0.97, 0.98}, {0.62, 0.8, 0.95, 0.98}, {0.6, 0.7, 0.85, 0.96, 0.98}, {0.99, 0.99}}) {
+    const Findings found = found_in(plateau_and(rise));
+    ASSERT_EQ(found.moments.size(), 1U) << rise.size();
+    EXPECT_FALSE(found.under_way);
+    EXPECT_NEAR(found.moments[0].from, 0.55, 0.02);
+    EXPECT_GT(found.moments[0].step, 900);
+    EXPECT_LT(found.moments[0].step, 1200);
+  }
+}
+
+TEST(ShortLogs, ARiseThatHasOnlyBegunIsUnderWay) {
+  for (const auto& rise : std::vector<std::vector<double>>{{0.75}, {0.98}, {0.6, 0.72}, {0.57, 0.62, 0.75}}) {
+    const Findings found = found_in(plateau_and(rise));
+    EXPECT_TRUE(found.moments.empty()) << rise.back();
+    ASSERT_TRUE(found.under_way) << rise.back();
+    EXPECT_NEAR(found.under_way->from, 0.55, 0.02);
+    EXPECT_EQ(found.under_way->reached, rise.back());
+    EXPECT_GT(found.under_way->rise_start, 850);
+    EXPECT_EQ(found.under_way->plateau.end, found.under_way->rise_start);
+  }
+}
+
+TEST(ShortLogs, NothingIsUnderWayWhileTheCurveStillGrows) {
+  MomentDetector detector({.direction = Direction::up});
+  double step = 0;
+  for (const double value : plateau_and({0.6, 0.75})) detector.add(step += 100, value);
+  EXPECT_FALSE(detector.findings().under_way);
+  detector.finish();
+  EXPECT_TRUE(detector.findings().under_way);
+}
+
+TEST(ShortLogs, NoiseAndGradualLearningAreNeitherMomentNorUnderWay) {
+  for (const auto& values :
+       std::vector<std::vector<double>>{kPlateau,
+                                        plateau_and({0.57, 0.54, 0.58}),
+                                        {0.1, 0.2, 0.29, 0.37, 0.45, 0.52, 0.58, 0.64, 0.69, 0.73, 0.77, 0.8, 0.83},
+                                        {0.1, 0.1, 0.12, 0.16, 0.22, 0.29, 0.37, 0.45, 0.53, 0.61, 0.68, 0.74, 0.79}}) {
+    const Findings found = found_in(values);
+    EXPECT_TRUE(found.moments.empty()) << values.back();
+    EXPECT_FALSE(found.under_way) << values.back();
+  }
+}
+
+// The same shape, ten times as many evaluations: now the log shows that the rise is as wide as the plateau is long.
+TEST(ShortLogs, WhatTheSpacingExcusesADenserLogDoesNot) {
+  const std::vector<double> sparse = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.65, 0.8, 0.95, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  std::vector<double> dense;
+  for (std::size_t i = 0; i + 1 < sparse.size(); ++i)
+    for (int part = 0; part < 10; ++part) dense.push_back(sparse[i] + 0.1 * part * (sparse[i + 1] - sparse[i]));
+  EXPECT_EQ(found_in(sparse).moments.size(), 1U);
+  EXPECT_EQ(found_in(dense, 10).moments.size(), 1U);
+  dense.erase(dense.begin(), dense.begin() + 30);  // two lengths of plateau for three of rise
+  EXPECT_TRUE(found_in(dense, 10).moments.empty());
+}
+
+}  // namespace
+}  // namespace eureka

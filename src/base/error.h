@@ -26,14 +26,13 @@ enum class ErrorKind {
 
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& what, std::string where = {}, std::string hint = {})
-      : std::runtime_error(what), kind_(kind), where_(std::move(where)), hint_(std::move(hint)) {}
+  Error(ErrorKind kind, const std::string& what, std::string where = {}, std::string hint = {});
 
   ErrorKind kind() const { return kind_; }
   const std::string& where() const { return where_; }
   const std::string& hint() const { return hint_; }
 
-  // "where: what\n  hint", with the parts that are there.
+  // "where: what\n  hint", with the parts that are there, each made printable.
   std::string message() const;
 
   // 2 for bad usage, configuration, input or output place; 1 for work that failed.

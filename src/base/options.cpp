@@ -17,7 +17,7 @@ std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char letter : text) {
     if (letter == '"' || letter == '\\') out += '\\';
-    if (static_cast<unsigned char>(letter) < 0x20)
+    if (static_cast<unsigned char>(letter) < 0x20 || letter == '\x7f')
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(letter));
     else
       out += letter;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "cli/cli.h"
 #include "io/json.h"
 #include "kernels/instruction_set.h"
@@ -51,7 +52,7 @@ void print_steps(const Json& results, bool with_pytorch) {
     }
     table.add_row(std::move(cells));
   }
-  fmt::print("{}", table.str());
+  print("{}", Layout{table.str()});
 }
 
 void print_memory_table(const Json& results) {
@@ -61,7 +62,7 @@ void print_memory_table(const Json& results) {
       table.add_row(
           {r.at("name").get<std::string>(), fmt::format("{:.1f}", r.at("peak_mb").get<double>()),
            r.contains("pytorch_peak_mb") ? fmt::format("{:.1f}", r.at("pytorch_peak_mb").get<double>()) : ""});
-  fmt::print("\n{}", table.str());
+  print("\n{}", Layout{table.str()});
 }
 
 void print_beside(const Json& results) {
@@ -73,7 +74,7 @@ void print_beside(const Json& results) {
                      fmt::format("{:.2f}", other.at("median_ms").get<double>()),
                      fmt::format("{:.3f}x", other.at("ratio_best").get<double>()),
                      fmt::format("{:.3f}x", other.at("ratio_median").get<double>())});
-  fmt::print("\n{}", table.str());
+  print("\n{}", Layout{table.str()});
 }
 
 void print_looks(const Json& results) {
@@ -87,8 +88,8 @@ void print_looks(const Json& results) {
                    fmt::format("{:.4f}x", look.at("ratio_best").get<double>()),
                    fmt::format("{:.4f}x", look.at("ratio_median").get<double>())});
   }
-  fmt::print("\n{}ratio: training with a look at {} samples of every {}th step, over training without\n", table.str(),
-             kLookSamples, kLookEvery);
+  print("\n{}ratio: training with a look at {} samples of every {}th step, over training without\n",
+        Layout{table.str()}, kLookSamples, kLookEvery);
 }
 
 void print_breakdown(const Json& results) {
@@ -100,22 +101,22 @@ void print_breakdown(const Json& results) {
     for (const Json& share : r.at("breakdown")) cells.push_back(fmt::format("{:.1f}%", 100 * share.get<double>()));
     table.add_row(std::move(cells));
   }
-  fmt::print("\n{}", table.str());
+  print("\n{}", Layout{table.str()});
 }
 
 void print_report(const Json& report, const BenchArguments& arguments) {
   const Json& results = report.at("cases");
   print_steps(results, arguments.settings.against_pytorch);
   for (const Json& one : report.at("skipped"))
-    fmt::print("skipped {}: {}\n", one.at("name").get<std::string>(), one.at("reason").get<std::string>());
+    print("skipped {}: {}\n", one.at("name").get<std::string>(), one.at("reason").get<std::string>());
   if (results.empty()) return;
   if (results.front().contains("peak_mb")) print_memory_table(results);
   if (results.front().contains("beside")) print_beside(results);
   if (!arguments.settings.diagnose.empty()) print_looks(results);
   if (arguments.settings.breakdown) print_breakdown(results);
   if (arguments.start_up)
-    fmt::print("\nA training run of one step takes {:.3f} s, from the start of the process to its end.\n",
-               report.at("one_step_run_seconds").get<double>());
+    print("\nA training run of one step takes {:.3f} s, from the start of the process to its end.\n",
+          report.at("one_step_run_seconds").get<double>());
 }
 
 // The cases asked for, all if none are named, with the threads and the rule asked for.
@@ -139,7 +140,7 @@ std::vector<BenchCase> chosen_cases(const BenchArguments& arguments) {
 int bench(const BenchArguments& arguments) {
   const std::vector<BenchCase> cases = chosen_cases(arguments);
   if (arguments.only_memory) {
-    fmt::print("{}\n", added_peak_memory_mb(cases.front()));
+    print("{}\n", added_peak_memory_mb(cases.front()));
     return kOk;
   }
   double load = 0;
@@ -159,7 +160,7 @@ int bench(const BenchArguments& arguments) {
   }
   if (arguments.start_up) report["one_step_run_seconds"] = one_step_run_seconds();
   if (arguments.json)
-    fmt::print("{}\n", report.dump(2));
+    print("{}\n", Lines{report.dump(2)});
   else
     print_report(report, arguments);
   return kOk;

@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "base/output.h"
 #include "cli/run_and_show.h"
 #include "train/branch.h"
 
@@ -45,7 +46,7 @@ int branch(const BranchArguments& arguments) {
   request.resume = arguments.resume;
   const Branch made = create_branch(request, catalog());
   if (!made.new_parameters.empty() && !arguments.show.quiet)
-    fmt::print(stderr, "new with this change, so at their initial values: {}\n", fmt::join(made.new_parameters, ", "));
+    tell("new with this change, so at their initial values: {}\n", fmt::join(made.new_parameters, ", "));
   return run_and_show(made.config, {.directory = request.out, .resume = true, .resume_step = {}}, arguments.show);
 }
 

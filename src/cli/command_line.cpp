@@ -4,8 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <sstream>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "base/suggest.h"
 
 namespace eureka::cli {
@@ -140,7 +142,9 @@ std::optional<Action> CommandLine::parse(int argc, char** argv) {
   try {
     app_->parse(argc, argv);
   } catch (const CLI::Success& success) {
-    app_->exit(success);
+    std::ostringstream help;
+    app_->exit(success, help, help);
+    print("{}", Layout{help.str()});
     return std::nullopt;
   } catch (const CLI::ParseError& problem) {
     throw usage_error(*app_, problem, argc, argv);

@@ -1,5 +1,6 @@
 // eureka condition: the conditioning of softmax attention, theory beside measurement.
 #include "cli/condition.h"
+#include "base/output.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -37,14 +38,14 @@ void emit(const ConditionReport& report, const ConditionOutput& output) {
   if (output.json) {
     Json json = {{"tests", report.theorem}, {"rows", report.tables.front().json()}};
     if (report.tables.size() > 1) json["laws"] = report.tables[1].json();
-    fmt::print("{}\n", json.dump(2));
+    print("{}\n", Lines{json.dump(2)});
     return;
   }
-  fmt::print("{}\n", report.theorem);
+  print("{}\n", Lines{report.theorem});
   for (const ResultTable& table : report.tables)
-    if (!table.rows().empty()) fmt::print("\n{}", table.text(use_color(STDOUT_FILENO)));
-  if (!report.curve.x.empty()) fmt::print("\n{}", plotted(report.curve));
-  if (!report.note.empty()) fmt::print("\n{}\n", report.note);
+    if (!table.rows().empty()) print("\n{}", Layout{table.text(use_color(STDOUT_FILENO))});
+  if (!report.curve.x.empty()) print("\n{}", Layout{plotted(report.curve)});
+  if (!report.note.empty()) print("\n{}\n", Lines{report.note});
 }
 
 void add_output_options(Command& verb, ConditionOutput& output) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/files.h"
+#include "base/output.h"
 #include "cli/condition.h"
 
 namespace eureka::cli {
@@ -20,11 +21,11 @@ void replace_table(std::string& document, const NamedTable& table, const std::st
 
 int tables(const std::string& file, int threads) {
   std::string document = read_file(file);
-  const auto progress = [](const char* what) { fmt::print(stderr, "measuring {}\n", what); };
+  const auto progress = [](const char* what) { tell("measuring {}\n", what); };
   for (const NamedTable& table : conditioning_tables(threads_or_all(threads), progress))
     replace_table(document, table, file);
   atomic_write(file, document);
-  fmt::print("{}: all tables measured anew\n", file);
+  print("{}: all tables measured anew\n", file);
   return kOk;
 }
 

@@ -1,4 +1,5 @@
 // eureka data: get, list, verify and show what the image tasks are made of.
+#include "base/output.h"
 #include "data/data_sets.h"
 
 #include <fmt/format.h>
@@ -16,16 +17,16 @@ int get(const std::vector<std::string>& names, const std::string& from) {
   for (const std::string& name : names) find_data_set(name);
   for (const std::string& name : names) {
     GetRequest request{.name = name, .from = from};
-    request.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+    request.progress = [](const std::string& line) { tell("{}\n", line); };
     const bool fresh = get_data_set(request);
     const auto images = open_data_set(name);
     const ImageSetFacts& facts = images->facts();
     if (!fresh) {
-      fmt::print("{}: there already ({})\n", name, facts.source);
+      print("{}: there already ({})\n", name, facts.source);
       continue;
     }
-    fmt::print("{}: {} training and {} test images{}\n", name, facts.total(Split::train), facts.total(Split::test),
-               facts.skipped > 0 ? fmt::format(", {} malformed rows skipped", facts.skipped) : "");
+    print("{}: {} training and {} test images{}\n", name, facts.total(Split::train), facts.total(Split::test),
+          facts.skipped > 0 ? fmt::format(", {} malformed rows skipped", facts.skipped) : "");
   }
   return kOk;
 }
@@ -74,9 +75,10 @@ int list(bool json) {
                        : fmt::format("eureka data get {}{}", info.name, info.package ? "" : " --from DIR")});
   }
   if (json)
-    fmt::print("{}\n", Json{{"directory", data_directory().string()}, {"data_sets", all}}.dump(2));
+    print("{}\n",
+          Lines{Json{{"directory", data_directory().string()}, {"data_sets", all}}.dump(2, Json::BadText::replace)});
   else
-    fmt::print("{}data directory: {}\n", table.str(), data_directory().string());
+    print("{}data directory: {}\n", Layout{table.str()}, data_directory().string());
   return kOk;
 }
 
@@ -85,16 +87,16 @@ int verify(std::vector<std::string> names) {
   if (!asked)
     for (const DataSetInfo& info : known_data_sets())
       if (!info.drawn && fs::exists(data_set_path(info.name))) names.push_back(info.name);
-  if (names.empty()) fmt::print("nothing to verify in {}\n", data_directory().string());
+  if (names.empty()) print("nothing to verify in {}\n", data_directory().string());
   bool good = true;
   for (const std::string& name : names) {
     try {
       open_data_set(name)->verify();
-      fmt::print("{}: good\n", name);
+      print("{}: good\n", name);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::usage) throw;
       good = false;
-      fmt::print("{}: {}\n", name, error.message());
+      print("{}: {}\n", name, Lines{error.message()});
     }
   }
   return good ? kOk : kFailed;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <span>
 
+#include "base/output.h"
 #include "base/random.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
@@ -205,7 +206,7 @@ int show_table(const Task& task, const ShowRequest& request) {
   if (!request.out.empty())
     throw Error(ErrorKind::usage, fmt::format("the task {} has no images to draw", request.name), {},
                 "without --out its samples are printed as a table");
-  fmt::print("{}", table_of_task(task, request));
+  print("{}", Layout{table_of_task(task, request)});
   return kOk;
 }
 
@@ -221,7 +222,7 @@ int show(const ShowRequest& request) {
     if (task->shape().input() != InputKind::image) return show_table(*task, request);
     write_png(out, sheet_of_task(*task, request));
   }
-  fmt::print("{}\n", out);
+  print("{}\n", out);
   return kOk;
 }
 

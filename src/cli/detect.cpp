@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/output.h"
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "io/curve_file.h"
@@ -82,9 +83,9 @@ Json to_json(const Extent& extent) {
 
 void print_extent(const Extent& extent, std::span<const CurvePoint> points) {
   if (extent.dropped == 0) return;
-  fmt::print("dropped  {} of {} points: the value at step {:g} is no finite number, and the curve ends before it{}\n",
-             extent.dropped, points.size(), points[extent.used].step,
-             extent.last_step ? fmt::format(", at {:g}", *extent.last_step) : "");
+  print("dropped  {} of {} points: the value at step {:g} is no finite number, and the curve ends before it{}\n",
+        extent.dropped, points.size(), points[extent.used].step,
+        extent.last_step ? fmt::format(", at {:g}", *extent.last_step) : "");
 }
 
 void print_findings(const LoadedCurve& curve, const Findings& findings) {
@@ -92,16 +93,16 @@ void print_findings(const LoadedCurve& curve, const Findings& findings) {
   options.title = fmt::format("{} by {}", curve.column, curve.step_column);
   options.width = std::min(100, terminal_columns(STDOUT_FILENO));
   options.color = use_color(STDOUT_FILENO);
-  fmt::print("{}\n", plot_curve({curve.steps, curve.values}, marks_of(findings), options));
+  print("{}\n", Layout{plot_curve({curve.steps, curve.values}, marks_of(findings), options)});
   for (const Plateau& plateau : findings.plateaus)
-    fmt::print("plateau  {:g} to {:g} at {:.4g}\n", plateau.start, plateau.end, plateau.level);
+    print("plateau  {:g} to {:g} at {:.4g}\n", plateau.start, plateau.end, plateau.level);
   for (const Moment& moment : findings.moments)
-    fmt::print("moment   {:g} (10-90%: {:g} to {:g}), from {:.4g} to {:.4g}, score {:.2f}\n", moment.step,
-               moment.rise_start, moment.rise_end, moment.from, moment.to, moment.score);
+    print("moment   {:g} (10-90%: {:g} to {:g}), from {:.4g} to {:.4g}, score {:.2f}\n", moment.step, moment.rise_start,
+          moment.rise_end, moment.from, moment.to, moment.score);
   if (const auto& rise = findings.under_way)
-    fmt::print("under way: a rise that began at {:g}, from {:.4g}, and is at {:.4g} where the curve ends\n",
-               rise->rise_start, rise->from, rise->reached);
-  if (findings.moments.empty()) fmt::print("no moment{}\n", findings.under_way ? " yet" : "");
+    print("under way: a rise that began at {:g}, from {:.4g}, and is at {:.4g} where the curve ends\n",
+          rise->rise_start, rise->from, rise->reached);
+  if (findings.moments.empty()) print("no moment{}\n", findings.under_way ? " yet" : "");
 }
 
 Json to_json(const DetectorReport& report) {
@@ -139,10 +140,10 @@ int self_check(const DetectArguments& arguments) {
   if (arguments.json) {
     Json json = to_json(drawn);
     json["real_curves"] = to_json(real);
-    fmt::print("{}\n", json.dump(2));
+    print("{}\n", Lines{json.dump(2)});
   } else {
-    fmt::print("drawn curves, seed {}\n{}\n", arguments.seed, format_report(drawn));
-    fmt::print("logs of real training runs that the detector was not tuned on\n{}", format_report(real));
+    print("drawn curves, seed {}\n{}\n", arguments.seed, Lines{format_report(drawn)});
+    print("logs of real training runs that the detector was not tuned on\n{}", Lines{format_report(real)});
   }
   return kOk;
 }
@@ -160,11 +161,11 @@ int detect_in_file(const DetectArguments& arguments) {
   if (!std::isnan(arguments.level)) options.plateau_level = arguments.level;
   const Findings findings = detect(points, options);
   const Extent extent = extent_of(points);
-  if (!curve.note.empty()) fmt::print(stderr, "eureka: {}: {}\n", arguments.file, curve.note);
+  if (!curve.note.empty()) tell("eureka: {}: {}\n", arguments.file, curve.note);
   if (arguments.json) {
     Json json = to_json(findings);
     json.update(to_json(extent));
-    fmt::print("{}\n", json.dump(2));
+    print("{}\n", Lines{json.dump(2)});
   } else {
     print_findings(curve, findings);
     print_extent(extent, points);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "base/output.h"
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "engine/engine.h"
@@ -106,12 +107,13 @@ int doctor(bool json) {
     list.push_back(
         {{"level", level}, {"subject", finding.subject}, {"text", finding.text}, {"advice", finding.advice}});
     if (json) continue;
-    fmt::print("{:<5} {:<12} {}\n", level, finding.subject, finding.text);
-    if (!finding.advice.empty()) fmt::print("                   {}\n", finding.advice);
+    print("{:<5} {:<12} {}\n", level, finding.subject, finding.text);
+    if (!finding.advice.empty()) print("                   {}\n", finding.advice);
   }
   if (json) {
     const Json libtorch = {{"version", torch.version}, {"path", torch.path}, {"devices", torch.devices}};
-    fmt::print("{}\n", Json{{"healthy", healthy}, {"findings", list}, {"libtorch", libtorch}}.dump(2));
+    print("{}\n", Lines{Json{{"healthy", healthy}, {"findings", list}, {"libtorch", libtorch}}.dump(
+                      2, Json::BadText::replace)});
   }
   return healthy ? kOk : kFailed;
 }

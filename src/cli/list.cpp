@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/output.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
 #include "diagnostics/diagnostic.h"
@@ -34,15 +35,15 @@ std::string limits(const OptionInfo& option) {
 void print_options(const OptionList& options, const std::string& prefix) {
   for (const OptionInfo& option : options) {
     const std::string allowed = limits(option);
-    fmt::print("    {} = {}  {}{}\n", prefix + option.name, to_toml(option.default_value), option.help,
-               allowed.empty() ? "" : fmt::format(" ({})", allowed));
+    print("    {} = {}  {}{}\n", prefix + option.name, to_toml(option.default_value), option.help,
+          allowed.empty() ? "" : fmt::format(" ({})", allowed));
   }
 }
 
 // The numbers of a diagnostic, by their own declaration.
 void print_numbers(const std::string& diagnostic) {
   for (const NumberInfo& number : Registry<Diagnostic>::instance().make(diagnostic)->numbers())
-    fmt::print("    {:<18} {}  [{}]\n", number.name, number.meaning, number.unit);
+    print("    {:<18} {}  [{}]\n", number.name, number.meaning, number.unit);
 }
 
 Json numbers_json(const std::string& diagnostic) {
@@ -98,21 +99,21 @@ Json statistics_json() {
 void print_statistics() {
   std::string of;
   for (const Json& one : statistics_json()) {
-    if (of != one.at("of")) fmt::print("of {}\n", of = one.at("of").get<std::string>());
-    fmt::print("  {:<26} {}{}\n", one.at("key").get<std::string>(), one.at("help").get<std::string>(),
-               one.at("interval").get<bool>() ? "  [with 95% interval]" : "");
+    if (of != one.at("of")) print("of {}\n", of = one.at("of").get<std::string>());
+    print("  {:<26} {}{}\n", one.at("key").get<std::string>(), one.at("help").get<std::string>(),
+          one.at("interval").get<bool>() ? "  [with 95% interval]" : "");
   }
 }
 
 void print_kind(const std::string& kind) {
-  fmt::print("{}\n", kind);
+  print("{}\n", kind);
   if (kind == "presets") {
     for (const PresetInfo& preset : list_presets())
-      fmt::print("  {:<20} {}{}\n", preset.name, preset.description, preset.is_study ? "  [study]" : "");
+      print("  {:<20} {}{}\n", preset.name, preset.description, preset.is_study ? "  [study]" : "");
     return;
   }
   for (const PluginInfo& plugin : catalog().of_kind(registry_kind(kind))) {
-    fmt::print("  {:<20} {}\n", plugin.name, plugin.description);
+    print("  {:<20} {}\n", plugin.name, plugin.description);
     if (kind == "diagnostics") print_numbers(plugin.name);
     print_options(plugin.options,
                   kind == "diagnostics" ? fmt::format("diagnose.{}.", plugin.name) : registry_kind(kind) + ".");
@@ -131,7 +132,7 @@ void print_sections(const std::string& section) {
   for (const ConfigSection& fixed : fixed_sections()) {
     if (!section.empty() && fixed.name != section && !fixed.name.starts_with(section + ".")) continue;
     known = true;
-    fmt::print("{}\n", fixed.name);
+    print("{}\n", fixed.name);
     print_options(fixed.options, fixed.name + ".");
   }
   if (!known)
@@ -161,7 +162,7 @@ int list(const std::string& kind, const std::string& section, bool json) {
     else
       print_kind(one);
   }
-  if (json) fmt::print("{}\n", kind.empty() ? all.dump(2) : all[kind].dump(2));
+  if (json) print("{}\n", Lines{kind.empty() ? all.dump(2) : all[kind].dump(2)});
   return kOk;
 }
 

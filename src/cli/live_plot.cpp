@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "base/output.h"
 #include "base/terminal.h"
 #include "report/curve_plot.h"
 #include "report/finding_marks.h"
@@ -35,8 +35,8 @@ void LivePlot::on_start(const std::string& engine, std::int64_t first_step, std:
   steps_ = steps;
   start_ = last_draw_ = Clock::now();
   if (plain_)
-    fmt::print(stderr, "{}: {} engine, {} steps{}\n", title_, engine, steps,
-               first_step > 0 ? fmt::format(", resumed at {}", first_step) : "");
+    tell("{}: {} engine, {} steps{}\n", title_, engine, steps,
+         first_step > 0 ? fmt::format(", resumed at {}", first_step) : "");
 }
 
 void LivePlot::on_step(std::int64_t updates_done) {
@@ -46,7 +46,7 @@ void LivePlot::on_step(std::int64_t updates_done) {
   if (live_ && now - last_draw_ >= kRedrawEvery) redraw();
   if (plain_ && now - last_draw_ >= kPlainLineEvery) {
     last_draw_ = now;
-    fmt::print(stderr, "{}\n", status_line());
+    tell("{}\n", status_line());
   }
 }
 
@@ -82,12 +82,11 @@ void LivePlot::redraw() {
   // Up over the last frame, then clear what is below: one write, so that nothing flickers.
   const std::string up = lines_drawn_ > 0 ? fmt::format("\x1b[{}A\r\x1b[J", lines_drawn_) : "";
   lines_drawn_ = static_cast<int>(std::count(frame.begin(), frame.end(), '\n'));
-  fmt::print(stderr, "{}{}", up, frame);
-  std::fflush(stderr);
+  tell("{}{}", Layout{up}, Layout{frame});
 }
 
 void LivePlot::finish() {
-  if (lines_drawn_ > 0) fmt::print(stderr, "\x1b[{}A\r\x1b[J", lines_drawn_);
+  if (lines_drawn_ > 0) tell("\x1b[{}A\r\x1b[J", lines_drawn_);
   lines_drawn_ = 0;
 }
 

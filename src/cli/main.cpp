@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <new>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "cli/cli.h"
 #include "kernels/instruction_set.h"
 
@@ -37,24 +37,28 @@ int run(int argc, char** argv) {
 }  // namespace eureka::cli
 
 int main(int argc, char** argv) {
+  using namespace eureka;
   // A file that may not grow further (ulimit -f) is an error of the write that says so, not a death without a word.
   ::signal(SIGXFSZ, SIG_IGN);
+  open_standard_streams();
   try {
-    return eureka::cli::run(argc, argv);
-  } catch (const eureka::Error& error) {
-    fmt::print(stderr, "eureka: {}\n", error.message());
+    const int code = cli::run(argc, argv);
+    finish_output();
+    return code;
+  } catch (const Error& error) {
+    tell("eureka: {}\n", Lines{error.message()});
     return error.exit_code();
   } catch (const std::filesystem::filesystem_error& error) {
     // A file of the user's that the system does not let us look at: no permission, a loop of links, too long a name.
-    const eureka::Error told(eureka::ErrorKind::input, error.code().message(), error.path1().string());
-    fmt::print(stderr, "eureka: {}\n", told.message());
+    const Error told(ErrorKind::input, error.code().message(), error.path1().string());
+    tell("eureka: {}\n", Lines{told.message()});
     return told.exit_code();
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "eureka: out of memory\n  choose a smaller model or batch, or fewer trials at a time\n");
-    return eureka::cli::kFailed;
+    tell("eureka: out of memory\n  choose a smaller model or batch, or fewer trials at a time\n");
+    return cli::kFailed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "eureka: internal error: {}\n  this is a bug in eureka, not in what you did: please report it\n",
-               error.what());
-    return eureka::cli::kInternal;
+    tell("eureka: internal error: {}\n  this is a bug in eureka, not in what you did: please report it\n",
+         error.what());
+    return cli::kInternal;
   }
 }

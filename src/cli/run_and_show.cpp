@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "base/terminal.h"
 #include "cli/live_plot.h"
 #include "cli/stop.h"
@@ -19,20 +20,20 @@ std::string title_of(const RunConfig& config) {
 
 void print_summary(const RunSummary& summary, const Metric& metric, const fs::path& out) {
   const auto& value = summary.final_validation_metric;
-  fmt::print("{} after {} steps; validation {} {}\n", status_name(summary.status), summary.steps, metric.name,
-             value ? fmt::format("{:.3f}", *value) : "none");
+  print("{} after {} steps; validation {} {}\n", status_name(summary.status), summary.steps, metric.name,
+        value ? fmt::format("{:.3f}", *value) : "none");
   if (const auto& moment = summary.moment) {
-    fmt::print("Eureka-moment at step {:.0f}: from {:.3f} to {:.3f}, 10-90% in {:.0f} steps (score {:.2f})\n",
-               moment->step, moment->plateau_level, moment->level_after, moment->rise_width(), moment->score);
+    print("Eureka-moment at step {:.0f}: from {:.3f} to {:.3f}, 10-90% in {:.0f} steps (score {:.2f})\n", moment->step,
+          moment->plateau_level, moment->level_after, moment->rise_width(), moment->score);
   } else if (summary.under_way) {
-    fmt::print("no Eureka-moment yet: the run ended in a rise off the plateau{}, at {:.3f}\n",
-               summary.stuck_level ? fmt::format(" at {:.3f}", *summary.stuck_level) : "", *summary.under_way);
+    print("no Eureka-moment yet: the run ended in a rise off the plateau{}, at {:.3f}\n",
+          summary.stuck_level ? fmt::format(" at {:.3f}", *summary.stuck_level) : "", *summary.under_way);
   } else if (summary.stuck_level) {
-    fmt::print("no Eureka-moment: still on the plateau at {:.3f}\n", *summary.stuck_level);
+    print("no Eureka-moment: still on the plateau at {:.3f}\n", *summary.stuck_level);
   } else {
-    fmt::print("no Eureka-moment, and no plateau to leave\n");
+    print("no Eureka-moment, and no plateau to leave\n");
   }
-  fmt::print("{}\n", out.string());
+  print("{}\n", out.string());
 }
 
 }  // namespace
@@ -46,17 +47,17 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
   plot.finish();
   const std::string place = request.directory.string();
   if (outcome.status == RunStatus::interrupted) {
-    fmt::print(stderr, "eureka: interrupted; checkpoint saved. Continue with: eureka train --out {} --resume\n", place);
+    tell("eureka: interrupted; checkpoint saved. Continue with: eureka train --out {} --resume\n", place);
     return kInterrupted;
   }
   if (options.json) {
-    fmt::print("{}", to_text(*outcome.summary));
+    print("{}", Lines{to_text(*outcome.summary)});
   } else {
-    if (!options.quiet) fmt::print("{}", plot.picture(terminal_columns(STDOUT_FILENO), use_color(STDOUT_FILENO)));
+    if (!options.quiet) print("{}", Layout{plot.picture(terminal_columns(STDOUT_FILENO), use_color(STDOUT_FILENO))});
     print_summary(*outcome.summary, metric, request.directory);
   }
   if (outcome.status == RunStatus::diverged)
-    fmt::print(stderr, "eureka: the loss is no longer finite; everything up to there is in {}\n", place);
+    tell("eureka: the loss is no longer finite; everything up to there is in {}\n", place);
   return outcome.status == RunStatus::diverged ? kFailed : kOk;
 }
 

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 
 #include "base/cores.h"
+#include "base/output.h"
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "cli/stop.h"
@@ -55,17 +55,17 @@ void print_times(Clock::time_point start, int jobs) {
   const auto seconds = [](const timeval& t) {
     return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
   };
-  std::fflush(stdout);
-  fmt::print(stderr, "took {}, {} of processor time, {} at a time\n",
-             format_duration(std::chrono::duration<double>(Clock::now() - start).count()),
-             format_duration(seconds(children.ru_utime) + seconds(children.ru_stime)), jobs);
+  finish_output();
+  tell("took {}, {} of processor time, {} at a time\n",
+       format_duration(std::chrono::duration<double>(Clock::now() - start).count()),
+       format_duration(seconds(children.ru_utime) + seconds(children.ru_stime)), jobs);
 }
 
 void print_report(const StudyReport& report, const fs::path& out) {
   StudyTextOptions options;
   if (is_terminal(STDOUT_FILENO)) options.width = terminal_columns(STDOUT_FILENO);
   options.color = use_color(STDOUT_FILENO);
-  fmt::print("{}\n{}\n", study_text(report, options), (out / "study.json").string());
+  print("{}\n{}\n", Layout{study_text(report, options)}, (out / "study.json").string());
 }
 
 int study(const StudyArguments& arguments) {
@@ -75,7 +75,7 @@ int study(const StudyArguments& arguments) {
   const int jobs = arguments.jobs > 0 ? arguments.jobs : usable_cores();
   LocalProcesses executor({.jobs = jobs, .timeout_seconds = study.timeout_seconds});
   StudyProgress table;
-  JsonLines lines(out, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
+  JsonLines lines(out, [](const std::string& line) { tell("{}\n", Lines{line}); });
   StudyObservers observers;
   if (arguments.progress == "table") observers.add(table);
   if (arguments.progress == "json") observers.add(lines);
@@ -85,14 +85,13 @@ int study(const StudyArguments& arguments) {
   const StudyOutcome outcome =
       run_study(study, catalog(), {out, arguments.resume}, executor, std::move(observers), stop_requested());
   for (const TrialFailure& failure : outcome.failures)
-    fmt::print(stderr, "eureka: {}: {}\n", failure.directory.string(), failure.reason);
+    tell("eureka: {}: {}\n", failure.directory.string(), failure.reason);
   if (outcome.end == StudyEnd::interrupted) {
-    fmt::print(stderr, "eureka: interrupted; every trial is checkpointed: eureka study --out {} --resume\n",
-               out.string());
+    tell("eureka: interrupted; every trial is checkpointed: eureka study --out {} --resume\n", out.string());
     return kInterrupted;
   }
   if (outcome.report && arguments.json) {
-    fmt::print("{}", study_json(*outcome.report));
+    print("{}", Lines{study_json(*outcome.report)});
   } else if (outcome.report) {
     print_report(*outcome.report, out);
     print_times(start, jobs);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/printable.h"
+
 namespace eureka {
 namespace {
 
@@ -42,7 +44,7 @@ void Painter::add(std::string_view text, PlotInk ink) {
     if (ink != PlotInk::none) out_ += escape_of(ink);
     ink_ = ink;
   }
-  out_ += text;
+  out_ += printable(text);
 }
 
 void Painter::end_line() {

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
+#include "base/output.h"
 #include "base/terminal.h"
 #include "report/table.h"
 
@@ -127,24 +127,23 @@ void StudyProgress::draw(const std::vector<TrialState>& running) {
   if (now - last_draw_ < (live_ ? Clock::duration(kRedrawEvery) : Clock::duration(kPlainLineEvery))) return;
   last_draw_ = now;
   if (!live_) {
-    fmt::print(stderr, "{}\n", status_line(running));
+    tell("{}\n", status_line(running));
     return;
   }
   const std::string frame = (phase_.cells.size() <= kMostRows ? table() : "") + status_line(running) + "\n";
   clear();
   lines_drawn_ = static_cast<int>(std::count(frame.begin(), frame.end(), '\n'));
-  fmt::print(stderr, "{}", frame);
-  std::fflush(stderr);
+  tell("{}", Layout{frame});
 }
 
 void StudyProgress::complain(const Trial& trial, const std::string& what) {
   clear();
-  fmt::print(stderr, "eureka: {}: {}\n", trial.directory.string(), what);
+  tell("eureka: {}: {}\n", trial.directory.string(), what);
 }
 
 void StudyProgress::clear() {
   // Up over the last frame, then clear what is below.
-  if (lines_drawn_ > 0) fmt::print(stderr, "\x1b[{}A\r\x1b[J", lines_drawn_);
+  if (lines_drawn_ > 0) tell("\x1b[{}A\r\x1b[J", lines_drawn_);
   lines_drawn_ = 0;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.h"
 #include "lab/study_statistics.h"
 #include "report/survival_plot.h"
 #include "report/table.h"
@@ -70,8 +71,9 @@ std::string table_of(const PointReport& point, AwaitedEvent event, const StudyTe
   return table.str(options.color);
 }
 
-// Words of `text` in lines no wider than `width`: the first begins with `first`, the others with `rest`.
-std::string wrapped(const std::string& text, int width, const std::string& first = "", const std::string& rest = "") {
+// The `words` in lines no wider than `width`: the first begins with `first`, the others with `rest`.
+std::string wrapped(const std::string& words, int width, const std::string& first = "", const std::string& rest = "") {
+  const std::string text = printable(words);
   std::string out, line = first;
   bool has_word = false;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -165,7 +167,7 @@ std::string study_text(const StudyReport& report, const StudyTextOptions& option
   for (const DamagedTrial& trial : report.damaged)
     text += wrapped(fmt::format("{}: {}", trial.directory.string(), trial.reason), width, "· ", "  ");
   for (const PointReport& point : report.points) {
-    if (!point.point.name.empty()) text += fmt::format("\n{}\n", point.point.name);
+    if (!point.point.name.empty()) text += fmt::format("\n{}\n", printable(point.point.name));
     text += table_of(point, study.event, options);
     text += wrapped(key_of(point, report), std::max(width, 100), " ", " ");
     text += fmt::format("\n{}\n{}", verdicts_of(point, width), plot_of(report, point, options));

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace eureka {
 namespace {
@@ -39,24 +40,6 @@ bool contains(const std::array<Range, N>& ranges, std::uint32_t code) {
   return std::any_of(ranges.begin(), ranges.end(), [&](Range r) { return code >= r.first && code <= r.last; });
 }
 
-// Takes one code point off the front; a byte that begins none stands for itself, with the width of one letter.
-std::uint32_t take_code_point(std::string_view& text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t length = byte(0) < 0x80       ? 1
-                             : byte(0) >> 5 == 6  ? 2
-                             : byte(0) >> 4 == 14 ? 3
-                             : byte(0) >> 3 == 30 ? 4
-                                                  : 0;
-  bool valid = length > 0 && length <= text.size();
-  std::uint32_t code = length == 1 ? byte(0) : byte(0) & (0x7FU >> std::max<std::size_t>(length, 1));
-  for (std::size_t i = 1; valid && i < length; ++i) {
-    valid = byte(i) >> 6 == 2;
-    code = code << 6 | (byte(i) & 0x3F);
-  }
-  text.remove_prefix(valid ? length : 1);
-  return valid ? code : '?';
-}
-
 // Takes an escape sequence such as "\x1b[1m" off the front; false when there is none.
 bool take_escape(std::string_view& text) {
   if (!text.starts_with("\x1b[")) return false;
@@ -72,7 +55,7 @@ int display_width(std::string_view text) {
   int width = 0;
   while (!text.empty()) {
     if (take_escape(text)) continue;
-    const std::uint32_t code = take_code_point(text);
+    const std::uint32_t code = take_code_point(text).value_or('?');
     if (!contains(kZeroWidth, code)) width += contains(kDoubleWidth, code) ? 2 : 1;
   }
   return width;
@@ -81,6 +64,7 @@ int display_width(std::string_view text) {
 void TextTable::add_row(std::vector<std::string> cells) {
   EUREKA_CHECK(cells.size() <= columns_.size(), "a table row has more cells than the table has columns");
   cells.resize(columns_.size());
+  for (std::string& cell : cells) cell = printable(cell);
   rows_.push_back(std::move(cells));
 }
 

@@ -2,7 +2,7 @@
 //
 //   TextTable table({{"rule", Align::left}, {"moments"}, {"median step"}});
 //   table.add_row({"softmax", "8/10", "1130"});
-//   fmt::print("{}", table.str());
+//   print("{}", Layout{table.str()});
 //
 //    rule      moments   median step
 //    softmax      8/10          1130
@@ -25,7 +25,7 @@ class TextTable {
  public:
   explicit TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
 
-  // Missing cells at the end are empty. Cells may hold color escapes and any UTF-8, but no line ends.
+  // Missing cells at the end are empty. What a terminal would obey in a cell is escaped.
   void add_row(std::vector<std::string> cells);
 
   // One line per row, each ended by '\n', without spaces at the end.

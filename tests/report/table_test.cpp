@@ -27,12 +27,18 @@ TEST(TextTable, CountsColumnsOfTheTerminalNotBytes) {
   TextTable table({{"name", Align::left}, {"x"}});
   table.add_row({"größe", "1"});
   table.add_row({"漢字", "2"});
-  table.add_row({"\x1b[31mred\x1b[0m", "3"});
   EXPECT_EQ(table.str(),
             " name    x\n"
             " größe   1\n"
-            " 漢字    2\n"
-            " \x1b[31mred\x1b[0m     3\n");
+            " 漢字    2\n");
+}
+
+TEST(TextTable, ShowsWhatATerminalWouldObeyInACell) {
+  TextTable table({{"name", Align::left}, {"x"}});
+  table.add_row({"\x1b[31mred", "\u202e\n"});
+  EXPECT_EQ(table.str(),
+            " name                   x\n"
+            " \\u001b[31mred   \\u202e\\n\n");
 }
 
 TEST(TextTable, TooManyCellsAreABug) { EXPECT_THROW(TextTable({{"a"}}).add_row({"1", "2"}), InternalError); }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,7 @@
 namespace eureka {
 namespace {
 
-constexpr const char* kTemporary = ".tmp";
+constexpr const char* kElsewhere = "choose another place with --out DIR";
 
 fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
@@ -30,8 +31,8 @@ class Descriptor {
   ~Descriptor() {
     if (value_ >= 0) ::close(value_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : value_(other.release()) {}
+  Descriptor& operator=(Descriptor&&) = delete;
   int get() const { return value_; }
   int release() { return std::exchange(value_, -1); }
 
@@ -39,11 +40,13 @@ class Descriptor {
   int value_;
 };
 
-std::string hint_for_full_disk() {
-  if (errno == ENOSPC || errno == EDQUOT) return "free some space, then run again with --resume";
+bool is_full() { return errno == ENOSPC || errno == EDQUOT; }
+
+const char* hint_of_failure(const char* otherwise) {
+  if (is_full()) return "free some space, then run again with --resume";
   if (errno == EFBIG)
     return "files may not grow further here (ulimit -f): raise the limit, then run again with --resume";
-  return {};
+  return otherwise;
 }
 
 void write_all(int descriptor, std::string_view bytes, const fs::path& path) {
@@ -51,7 +54,7 @@ void write_all(int descriptor, std::string_view bytes, const fs::path& path) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      throw Error(ErrorKind::failed, fmt::format("cannot write: {}", reason()), path.string(), hint_for_full_disk());
+      throw Error(ErrorKind::failed, fmt::format("cannot write: {}", reason()), path.string(), hint_of_failure(""));
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -63,20 +66,42 @@ void sync_descriptor(int descriptor, const fs::path& path) {
 
 // A place that cannot be written to is the user's to mend; a full disk or too many open files are not.
 ErrorKind kind_of_failure() {
-  const bool exhausted = errno == ENOSPC || errno == EDQUOT || errno == EMFILE || errno == ENFILE || errno == EIO;
+  const bool exhausted = is_full() || errno == EMFILE || errno == ENFILE || errno == EIO;
   return exhausted ? ErrorKind::failed : ErrorKind::output;
+}
+
+constexpr std::string_view kTemporaryEnding = ".tmp";
+constexpr std::size_t kTokenLetters = 16;
+
+// Beside the file it becomes, under a name nobody can have put there before us: .summary.json.0123456789abcdef.tmp
+fs::path temporary_name(const fs::path& path) {
+  std::random_device random;
+  const std::uint64_t token = std::uint64_t{random()} << 32 | random();
+  return path.parent_path() /
+         fmt::format(".{}.{:0{}x}{}", path.filename().string(), token, kTokenLetters, kTemporaryEnding);
+}
+
+// A name made by temporary_name(), or summary.json.1234.tmp as eureka 0.1 made them.
+bool is_temporary_name(std::string_view name) {
+  if (!name.ends_with(kTemporaryEnding)) return false;
+  name.remove_suffix(kTemporaryEnding.size());
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) return false;
+  const std::string_view token = name.substr(dot + 1);
+  const bool ours = name.starts_with('.') && token.size() == kTokenLetters;
+  return !token.empty() && token.find_first_not_of(ours ? "0123456789abcdef" : "0123456789") == std::string_view::npos;
 }
 
 // `shown` is the name the user knows the file by.
 void write_new(const fs::path& path, const fs::path& shown, std::string_view content, bool sync) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (file.get() < 0) throw Error(kind_of_failure(), fmt::format("cannot write: {}", reason()), shown.string());
   write_all(file.get(), content, shown);
   if (sync) sync_descriptor(file.get(), shown);
 }
 
 void replace(const fs::path& path, std::string_view content, bool sync) {
-  const fs::path temporary = path.string() + fmt::format(".{}{}", ::getpid(), kTemporary);
+  const fs::path temporary = temporary_name(path);
   try {
     write_new(temporary, path, content, sync);
     if (::rename(temporary.c_str(), path.c_str()) != 0)
@@ -85,6 +110,21 @@ void replace(const fs::path& path, std::string_view content, bool sync) {
     ::unlink(temporary.c_str());
     throw;
   }
+}
+
+// A file that lies in a directory of ours under a fixed name. A link or a pipe somebody else put there is refused: what
+// is written would go elsewhere, or wait for ever.
+Descriptor open_own(const fs::path& path, int flags) {
+  Descriptor file(::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
+  struct stat info {};
+  const bool linked = file.get() < 0 && errno == ELOOP;
+  if (linked || (file.get() >= 0 && (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode))))
+    throw Error(ErrorKind::output, linked ? "is a symbolic link, which could lead anywhere" : "is no regular file",
+                path.string(), kElsewhere);
+  if (file.get() < 0)
+    throw Error(kind_of_failure(), fmt::format("cannot write: {}", reason()), path.string(),
+                hint_of_failure(kElsewhere));
+  return file;
 }
 
 }  // namespace
@@ -136,7 +176,7 @@ void make_directories(const fs::path& directory) {
   if (failure || !fs::is_directory(directory))
     throw Error(kind_of_failure(),
                 fmt::format("cannot create the directory: {}", failure ? failure.message() : "a file is in the way"),
-                directory.string(), "choose another place with --out DIR");
+                directory.string(), kElsewhere);
   for (const fs::path& made : missing) {
     // A parent that may be entered but not read cannot be synced.
     const Descriptor parent(::open(parent_of(made).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -144,20 +184,21 @@ void make_directories(const fs::path& directory) {
   }
 }
 
+void make_own_directory(const fs::path& directory) {
+  if (fs::is_symlink(fs::symlink_status(directory)))
+    throw Error(ErrorKind::output, "is a symbolic link, which could lead anywhere", directory.string(), kElsewhere);
+  make_directories(directory);
+}
+
 void remove_leftovers(const fs::path& directory) {
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().stem().string();  // "summary.json.1234"
-    const std::size_t dot = std::min(name.rfind('.'), name.size());
-    if (entry.path().extension() == kTemporary && dot + 1 < name.size() &&
-        name.find_first_not_of("0123456789", dot + 1) == std::string::npos)
+  for (const auto& entry : fs::directory_iterator(directory, ignored))
+    if (is_temporary_name(entry.path().filename().string()) && fs::is_regular_file(entry.symlink_status(ignored)))
       fs::remove(entry.path(), ignored);
-  }
 }
 
 AppendFile::AppendFile(const fs::path& path) : path_(path) {
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) throw Error(kind_of_failure(), fmt::format("cannot write: {}", reason()), path.string());
+  descriptor_ = open_own(path, O_WRONLY | O_CREAT | O_APPEND).release();
   const off_t end = ::lseek(descriptor_, 0, SEEK_END);
   size_ = end > 0 ? static_cast<std::uint64_t>(end) : 0;
 }
@@ -185,16 +226,12 @@ void AppendFile::truncate(std::uint64_t bytes) {
 void AppendFile::sync() { sync_descriptor(descriptor_, path_); }
 
 DirectoryLock::DirectoryLock(const fs::path& directory) : directory_(directory) {
-  const fs::path path = directory / ".lock";
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (file.get() < 0)
-    throw Error(kind_of_failure(), fmt::format("cannot write here: {}", reason()), directory.string(),
-                "choose another place with --out DIR");
+  Descriptor file = open_own(directory / ".lock", O_RDWR | O_CREAT);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     char owner[32] = {};
     const ssize_t got = ::pread(file.get(), owner, sizeof owner - 1, 0);
     throw Error(ErrorKind::output, fmt::format("in use by another eureka process ({})", got > 0 ? owner : "unknown"),
-                directory.string(), "wait for it to end, or choose another place with --out DIR");
+                directory.string(), fmt::format("wait for it to end, or {}", kElsewhere));
   }
   // Only for the message of the one who comes second, so a failed write (full disk) is no reason to stop.
   const std::string owner = fmt::format("process {}", ::getpid());
@@ -203,7 +240,7 @@ DirectoryLock::DirectoryLock(const fs::path& directory) : directory_(directory) 
 }
 
 bool DirectoryLock::is_held(const fs::path& directory) {
-  Descriptor file(::open((directory / ".lock").c_str(), O_RDWR | O_CLOEXEC));
+  Descriptor file(::open((directory / ".lock").c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   return file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
 }
 

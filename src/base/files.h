@@ -1,4 +1,5 @@
-// Files that are either the old content or the new, never something in between.
+// Files that are either the old content or the new, never something in between. What is written never goes through a
+// link or into a pipe that somebody else left in our place.
 //
 //   atomic_write(dir / "summary.json", text);        temp file, fsync, rename, fsync of the directory
 //   AppendFile log(dir / "metrics.jsonl");           whole lines; a torn last line can only come from a crash
@@ -22,7 +23,8 @@ void atomic_write(const fs::path& path, std::string_view content);
 // Replaces `path` by `content` for whoever looks, but may be lost in a power cut: for what can be written again.
 void replace_file(const fs::path& path, std::string_view content);
 
-// Writes a new file and syncs it; for files inside a directory that is itself renamed into place.
+// Writes a file that must not be there yet, and syncs it; for files inside a directory that is itself renamed into
+// place.
 void write_and_sync(const fs::path& path, std::string_view content);
 
 // Makes the entries of a directory durable.
@@ -33,6 +35,9 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes = std::uint6
 
 // Creates the directory (and its parents) so that it survives a power cut, or throws Error(output) with the reason.
 void make_directories(const fs::path& directory);
+
+// The same for a directory inside one of ours, which must not be a link.
+void make_own_directory(const fs::path& directory);
 
 // Removes what killed processes left of files they were about to replace; for whoever holds the directory's lock.
 void remove_leftovers(const fs::path& directory);

@@ -25,7 +25,7 @@ int run_program(std::vector<std::string> words, const fs::path& directory, const
   const pid_t child = ::fork();
   if (child < 0) throw Error(ErrorKind::failed, fmt::format("cannot start {}", words.front()));
   if (child == 0) {
-    const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
     const int nothing = ::open("/dev/null", O_RDONLY);
     if (out >= 0 && nothing >= 0 && ::chdir(directory.c_str()) == 0) {
       ::dup2(nothing, STDIN_FILENO);

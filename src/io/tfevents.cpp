@@ -306,7 +306,7 @@ void append_tfrecord(std::string& out, std::string_view payload) {
 EventWriter::EventWriter(const fs::path& file) : path_(file), file_(file) { truncate(file_.size()); }
 
 EventWriter EventWriter::find_or_create(const fs::path& directory) {
-  make_directories(directory);
+  make_own_directory(directory);
   for (const fs::path& file : list_event_files(directory))
     if (file.filename().string().ends_with(kNameSuffix)) return EventWriter(file);
   const auto seconds = static_cast<std::int64_t>(now_seconds());

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
+#include "base/printable.h"
 #include "base/suggest.h"
 #include "lab/study_axes.h"
 
@@ -122,6 +124,16 @@ struct ArmHead {
   }
 };
 
+// Inside a study's directory, or beside others: a way out of it, or over a file of the study's own, is none.
+bool can_name_directory(const std::string& name) {
+  constexpr std::size_t kMostBytes = 200;
+  constexpr std::array<std::string_view, 5> kTaken = {"study.toml", "study.json", "arms.csv", "trials.csv",
+                                                      "events.jsonl"};
+  return !name.empty() && name.size() <= kMostBytes && name[0] != '.' && is_printable(name) &&
+         name.find_first_of("/\\") == std::string::npos &&
+         std::find(kTaken.begin(), kTaken.end(), name) == kTaken.end();
+}
+
 StudyArm read_arm(const ConfigEntries& entries, const std::string& file_name) {
   ConfigEntries prefixed;
   for (const auto& [key, entry] : entries) prefixed["arm." + key] = entry;
@@ -129,11 +141,10 @@ StudyArm read_arm(const ConfigEntries& entries, const std::string& file_name) {
   if (!entries.contains("name"))
     throw Error(ErrorKind::config, "an [[arm]] has no name",
                 entries.empty() ? file_name : entries.begin()->second.where, "for example name = \"softmax\"");
-  const bool fits =
-      !arm.name.empty() && arm.name.find_first_of("/\\ \t\n,\"") == std::string::npos && arm.name[0] != '.';
-  if (!fits)
-    throw Error(ErrorKind::config, fmt::format("'{}' cannot name an arm", arm.name), entries.at("name").where,
-                "it becomes a directory: no slashes, spaces, commas or quotes, no leading dot");
+  if (!can_name_directory(arm.name) || arm.name.find_first_of(" ,\"") != std::string::npos)
+    throw Error(
+        ErrorKind::config, fmt::format("'{}' cannot name an arm", arm.name), entries.at("name").where,
+        "it becomes a directory: no slashes, spaces, commas or quotes, no leading dot, no name of a file in it");
   return arm;
 }
 
@@ -201,6 +212,10 @@ Study read_document(const ConfigDocument& document, const ConfigSource& source) 
   const auto head = read_section<StudyHead>(document.entries, "study", {"seeds"});
   Study study;
   study.name = head.name.empty() ? source.name : head.name;
+  if (!can_name_directory(study.name))
+    throw Error(ErrorKind::config, fmt::format("'{}' cannot name a study", study.name),
+                where_of(document.entries, "study.name", source.file_name),
+                "it becomes a directory: no slashes, no leading dot, no name of a file in it");
   study.question = head.question;
   study.branch = read_branch(document.entries, source.file_name);
   study.base = head.base;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/exact_math.h"
+#include "base/printable.h"
 #include "base/suggest.h"
 
 namespace eureka {
@@ -126,7 +127,7 @@ std::vector<StudyPoint> read_points(const ConfigDocument& document, const std::s
     const std::string where = point.overrides.empty() ? file_name : point.overrides.begin()->second.where;
     if (!names.insert(point.name).second)
       throw Error(ErrorKind::config, fmt::format("the point {} is there twice", point.name), where);
-    if (point.name.find_first_of("/\\\n\"") != std::string::npos || point.name.size() > 200)
+    if (point.name.find_first_of("/\\\"") != std::string::npos || !is_printable(point.name) || point.name.size() > 200)
       throw Error(ErrorKind::config, fmt::format("the point '{}' cannot name a directory", point.name), where,
                   "make it an [[arm]] with a name of its own");
   }

@@ -31,7 +31,7 @@ constexpr off_t kRoomForWords = 4096;
   // A group of its own: Ctrl-C reaches the study alone, which then stops its children in order.
   ::setpgid(0, 0);
   const int input = ::open("/dev/null", O_RDONLY);
-  const int output = ::open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  const int output = ::open(log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644);
   if (input >= 0) ::dup2(input, STDIN_FILENO);
   if (output >= 0) {
     // Room for its last words: where the disk is full it still can say so.

@@ -370,6 +370,8 @@ RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunO
   if (request.resume && !request.resume_step) {
     if (const auto summary = read_summary(request.directory)) {
       refuse_other_config(request.directory, config);
+      // What is left of a process killed between the summary and what it writes after it.
+      if (!DirectoryLock::is_held(request.directory)) remove_leftovers(request.directory);
       return {summary->status, summary};
     }
   }

@@ -92,7 +92,7 @@ RunDirectory RunDirectory::reopen(const fs::path& path, const RunConfig& config)
 }
 
 void RunDirectory::open_logs() {
-  make_directories(path_ / "checkpoints");
+  make_own_directory(path_ / "checkpoints");
   metrics_ = std::make_unique<AppendFile>(path_ / "metrics.jsonl");
   events_ = std::make_unique<AppendFile>(path_ / "events.jsonl");
   scalars_ = std::make_unique<EventWriter>(EventWriter::find_or_create(path_ / "tb"));

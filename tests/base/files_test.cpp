@@ -1,9 +1,11 @@
 #include "base/files.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <functional>
 #include <set>
 
 #include "base/error.h"
@@ -41,6 +43,67 @@ TEST(AtomicWrite, APlaceThatCannotBeWrittenToIsNamedAsTheUserDid) {
     EXPECT_EQ(error.where(), file.string());
     EXPECT_EQ(error.exit_code(), 2);
   }
+}
+
+TEST(AtomicWrite, TemporaryFilesHaveNamesNobodyCanGuess) {
+  const TemporaryDirectory directory;
+  const fs::path victim = directory.path() / "victim", file = directory.path() / "run" / "meta.json";
+  fs::create_directories(file.parent_path());
+  atomic_write(victim, "precious");
+  // The names that eureka 0.1 would have used.
+  fs::create_symlink(victim, file.string() + "." + std::to_string(::getpid()) + ".tmp");
+  atomic_write(file, "new");
+  EXPECT_EQ(read_file(victim), "precious");
+  EXPECT_EQ(read_file(file), "new");
+}
+
+TEST(AtomicWrite, ReplacesALinkAndNotWhatItLeadsTo) {
+  const TemporaryDirectory directory;
+  const fs::path victim = directory.path() / "victim", file = directory.path() / "summary.json";
+  atomic_write(victim, "precious");
+  fs::create_symlink(victim, file);
+  atomic_write(file, "new");
+  EXPECT_EQ(read_file(victim), "precious");
+  EXPECT_FALSE(fs::is_symlink(file));
+}
+
+void expect_refused(const std::function<void()>& action, const std::string& what) {
+  try {
+    action();
+    ADD_FAILURE() << "not refused: " << what;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    EXPECT_NE(error.message().find(what), std::string::npos) << error.message();
+  }
+}
+
+TEST(FilesOfARun, AreNotWrittenThroughLinksAndPipes) {
+  const TemporaryDirectory directory;
+  const fs::path victim = directory.path() / "victim", run = directory.path() / "run";
+  fs::create_directories(run);
+  atomic_write(victim, "precious");
+  for (const char* name : {"events.jsonl", ".lock", "new"}) fs::create_symlink(victim, run / name);
+  fs::create_directory_symlink(directory.path(), run / "checkpoints");
+  ASSERT_EQ(::mkfifo((run / "metrics.jsonl").c_str(), 0644), 0);
+  expect_refused([&] { AppendFile file(run / "events.jsonl"); }, "symbolic link");
+  expect_refused([&] { AppendFile file(run / "metrics.jsonl"); }, "metrics.jsonl");
+  expect_refused([&] { DirectoryLock lock(run); }, "symbolic link");
+  expect_refused([&] { write_and_sync(run / "new", "text"); }, "new");
+  expect_refused([&] { make_own_directory(run / "checkpoints"); }, "symbolic link");
+  EXPECT_FALSE(DirectoryLock::is_held(run));
+  EXPECT_EQ(read_file(victim), "precious");
+}
+
+TEST(RemoveLeftovers, KnowsWhatKilledWritersLeaveAndTakesNothingElse) {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> left = {".meta.json.0123456789abcdef.tmp", "meta.json.4711.tmp"};
+  const std::vector<std::string> kept = {
+      "notes.tmp", "a.b.tmp", ".x.0123.tmp.txt", ".meta.json.0123456789abcdeg.tmp", ".4711.tmp", "summary.json"};
+  for (const auto& names : {left, kept})
+    for (const std::string& name : names) atomic_write(directory.path() / name, "text");
+  remove_leftovers(directory.path());
+  for (const std::string& name : left) EXPECT_FALSE(fs::exists(directory.path() / name)) << name;
+  for (const std::string& name : kept) EXPECT_TRUE(fs::exists(directory.path() / name)) << name;
 }
 
 TEST(ReadFile, SaysWhatIsWrong) {

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 class CurveFile : public testing::Test {
  protected:
   fs::path file(const std::string& name, const std::string& text) const {
-    write_and_sync(directory_ / name, text);
+    atomic_write(directory_ / name, text);
     return directory_ / name;
   }
 
@@ -159,7 +159,7 @@ TEST_F(CurveFile, ReadsEventFilesAndDirectories) {
 
 TEST_F(CurveFile, ReadsOurRunDirectory) {
   fs::create_directory(directory_ / "run");
-  write_and_sync(directory_ / "run" / "metrics.jsonl",
+  atomic_write(directory_ / "run" / "metrics.jsonl",
                  "{\"step\":0,\"val_accuracy\":0.5}\n{\"step\":25,\"val_accuracy\":1}\n");
   EXPECT_THAT(load_curve(directory_ / "run").steps, ElementsAre(0, 25));
   fs::create_directory(directory_ / "empty");

@@ -41,7 +41,7 @@ std::vector<std::string> payloads(const std::string& bytes) {
 }
 
 std::string decode_raw(const std::string& payload, const fs::path& scratch) {
-  write_and_sync(scratch, payload);
+  atomic_write(scratch, payload);
   const std::string command = "protoc --decode_raw < '" + scratch.string() + "' 2>&1";
   FILE* pipe = ::popen(command.c_str(), "r");
   std::string text;
@@ -141,7 +141,7 @@ TEST_F(TfEvents, OpeningCutsATornTail) {
   }
   const std::string whole = read_file(path);
   for (const std::string& tail : {"\x18\0\0"s, std::string(40, '\0'), record("torn").substr(0, 17)}) {
-    write_and_sync(path, whole + tail);
+    atomic_write(path, whole + tail);
     EventWriter writer(path);
     EXPECT_EQ(writer.size(), whole.size());
     EXPECT_EQ(read_file(path), whole);
@@ -198,7 +198,7 @@ TEST_F(TfEvents, PassesOverTensorsThatAreNoScalars) {
 TEST_F(TfEvents, ReadsADirectoryInTheOrderOfItsFiles) {
   EventWriter(directory_ / "events.out.tfevents.0000000002.host").add_scalars(2, {{"loss", 2}}, 2);
   EventWriter(directory_ / "events.out.tfevents.0000000001.host").add_scalars(1, {{"loss", 1}}, 1);
-  write_and_sync(directory_ / "notes.txt", "not an event file");
+  atomic_write(directory_ / "notes.txt", "not an event file");
   const std::vector<ScalarSeries> series = read_tfevents(directory_);
   ASSERT_EQ(series.size(), 1U);
   ASSERT_EQ(series[0].points.size(), 2U);

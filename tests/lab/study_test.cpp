@@ -29,6 +29,24 @@ void expect_refused(const std::string& text, const std::string& where, const std
   }
 }
 
+TEST(ReadStudy, RefusesNamesThatLeadElsewhereOrCannotBeShown) {
+  for (const std::string name :
+       {"..", "../a", "a/b", "a\\\\b", ".lock", "study.json", "study.toml", "arms.csv", "trials.csv", "events.jsonl",
+        "a\\u007f", "a\\u001b[2J", "a\\r", "a\\u0000", "\\u202ea", "\\u009b"}) {
+    const std::string value = " = \"" + name + "\"\n";
+    expect_refused("[study]\nname" + value + kHead.substr(8), "s.toml:2:", "cannot name a study");
+    expect_refused(kHead + "[[arm]]\nname" + value, "s.toml:9:", "cannot name an arm");
+  }
+  expect_refused(kHead + "[axes]\nrun.device = [\"a\\u007f\", \"b\"]\n", "s.toml:9:", "cannot name a directory");
+  expect_refused(kHead + "[[arm]]\nname = \"" + std::string(300, 'a') + "\"\n", "s.toml:9:", "cannot name an arm");
+  EXPECT_EQ(read("[study]\nname = \"my größe\"\n" + kHead.substr(8)).name, "my größe");
+}
+
+TEST(ReadStudy, ReadsWhatItWroteOfAnyQuestion) {
+  const Study study = read("[study]\nquestion = \"a\\u007f\\u001b[2J\\u202e\\r?\"\n" + kHead.substr(8));
+  EXPECT_EQ(read(to_toml(study)).question, "a\x7f\x1b[2J\u202e\r?");
+}
+
 TEST(ReadStudy, WithoutAxesHasOnePointWithoutAName) {
   const Study study = read(kHead);
   EXPECT_EQ(study.seeds, (std::vector<std::int64_t>{1, 2, 3}));

@@ -78,7 +78,7 @@ TEST_F(CheckpointTest, AFlippedBitIsFound) {
     write_checkpoint(run_.path(), example(100));
     std::string bytes = read_file(file(100, name));
     bytes[bytes.size() - 3] = static_cast<char>(bytes[bytes.size() - 3] ^ 1);
-    write_and_sync(file(100, name), bytes);
+    atomic_write(file(100, name), bytes);
     EXPECT_NE(refusal(100).find("damaged"), std::string::npos) << name;
   }
 }

@@ -2,11 +2,32 @@
 
 #include <fmt/format.h>
 
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
+
+#include "base/printable.h"
+#include "io/toml_guard.h"
+
+// The parser is compiled into this file, with assertions that throw: in the library of Debian a malformed key that
+// breaks one is undefined behavior.
+namespace eureka {
+namespace {
+
+struct BrokenAssertion : std::logic_error {
+  using std::logic_error::logic_error;
+};
+[[noreturn]] void fail_assertion(const char* condition) { throw BrokenAssertion(condition); }
+
+}  // namespace
+}  // namespace eureka
+#undef NDEBUG
+#define TOML_ASSERT(condition) (static_cast<bool>(condition) ? void() : ::eureka::fail_assertion(#condition))
+#define TOML_MAX_NESTED_VALUES 32
+#define TOML_ENABLE_FORMATTERS 0
+#define TOML_EXCEPTIONS 1
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
 
 namespace eureka {
 namespace {
@@ -67,9 +88,12 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
 }  // namespace
 
 ConfigDocument read_toml_document(std::string_view text, const std::string& file_name) {
+  refuse_harmful_toml(text, file_name);
   ConfigDocument document;
   try {
     flatten(toml::parse(text), "", file_name, document);
+  } catch (const BrokenAssertion&) {
+    throw Error(ErrorKind::config, "not valid TOML", file_name);
   } catch (const toml::parse_error& error) {
     throw Error(ErrorKind::config, fmt::format("not valid TOML: {}", error.description()),
                 position(error.source(), file_name));
@@ -102,8 +126,11 @@ std::pair<std::string, ConfigEntry> parse_assignment(const std::string& assignme
   const std::string key = assignment.substr(0, equals);
   const std::string text = assignment.substr(equals + 1);
   const std::string where = "--set " + assignment;
+  if (!is_utf8(assignment)) throw Error(ErrorKind::usage, "not valid UTF-8", where);
+  const std::string document = "value = " + text;
+  refuse_harmful_toml(document, where);
   try {
-    const toml::table table = toml::parse("value = " + text);
+    const toml::table table = toml::parse(document);
     if (const toml::array* list = table.size() == 1 ? table.at("value").as_array() : nullptr) {
       std::vector<OptionValue> values;
       for (const auto& element : *list) values.push_back(scalar(element, key, where));
@@ -113,6 +140,8 @@ std::pair<std::string, ConfigEntry> parse_assignment(const std::string& assignme
       return {key, {scalar(table.at("value"), key, where), where}};
   } catch (const toml::parse_error&) {
     // Not TOML: a bare word such as softmax.
+  } catch (const BrokenAssertion&) {
+    // The same.
   }
   return {key, {text, where}};
 }

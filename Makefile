@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian 12 machine: make demo, make test.
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo test test-all asan neon bench lint format clean
+.PHONY: help packages build demo test test-all asan tsan fuzz clang check-all neon bench lint format clean
 
 # What the program needs, without libtorch; what the reference engine on libtorch needs; what the tests and benches need.
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
@@ -10,6 +10,9 @@ TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
 LINT_PACKAGES := clang-format clang-tidy python3
+CLANG_PACKAGES := clang libclang-rt-14-dev
+# Of fuzzing, for each target.
+SECONDS ?= 60
 JOBS ?= $(shell nproc)
 # Another libtorch than Debian's: its folder, or "pip" for the one of $(PYTHON).
 TORCH ?=
@@ -25,6 +28,8 @@ help:
 	@echo "make build   leaves the program at build/eureka, with the reference engine on libtorch"
 	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
+	@echo "make tsan    threads and studies under the thread sanitizer;  make fuzz SECONDS=60  every reader of files under libFuzzer"
+	@echo "make check-all   asan, tsan, lint, and a build by clang"
 	@echo "make neon    a cross build for 64-bit ARM, and the tests of the computing layers under qemu"
 	@echo "make lint    formatting, layers, clang-tidy;  make format  puts the formatting right"
 	@echo "make ... TORCH=DIR   with another libtorch, or TORCH=pip with the one of python3 (docs/gpu.md)"
@@ -65,6 +70,25 @@ asan: packages
 	cmake --build --preset asan -j $(JOBS)
 	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -j $(JOBS) -LE slow
 
+tsan:
+	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES)
+	cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS)
+	scripts/tsan
+
+fuzz:
+	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES) $(CLANG_PACKAGES)
+	cmake --preset fuzz
+	cmake --build --preset fuzz -j $(JOBS)
+	scripts/fuzz $(SECONDS)
+
+clang: packages
+	@scripts/install-packages $(CLANG_PACKAGES)
+	@scripts/configure clang TORCH TESTS
+	cmake --build --preset clang -j $(JOBS)
+
+check-all: lint asan tsan clang
+
 neon:
 	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES) $(NEON_PACKAGES)
 	@scripts/aarch64-sysroot build-neon/sysroot
@@ -94,4 +118,4 @@ format:
 	clang-format -i $$(git ls-files '*.cpp' '*.h')
 
 clean:
-	rm -rf build build-debug build-asan build-neon build-lint
+	rm -rf build build-debug build-asan build-tsan build-fuzz build-clang build-neon build-lint

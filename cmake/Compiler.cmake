@@ -7,9 +7,9 @@ target_compile_options(eureka_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow 
 target_compile_options(eureka_flags INTERFACE -ffp-contract=off)
 target_compile_definitions(eureka_flags INTERFACE FMT_ENFORCE_COMPILE_STRING=0)
 if(EUREKA_SANITIZE)
-  target_compile_options(eureka_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined
+  target_compile_options(eureka_flags INTERFACE -fsanitize=${EUREKA_SANITIZE} -fno-sanitize-recover=undefined
                                                 -fno-omit-frame-pointer)
-  target_link_options(eureka_flags INTERFACE -fsanitize=address,undefined)
+  target_link_options(eureka_flags INTERFACE -fsanitize=${EUREKA_SANITIZE})
 endif()
 
 find_program(CCACHE_PROGRAM ccache)

@@ -11,7 +11,11 @@ using Tree = nlohmann::ordered_json;
 
 [[noreturn]] void expected(const char* what) { throw JsonError(std::string("JSON: expected ") + what); }
 
-Json from_tree(const Tree& tree) {
+// Each level is one of the stack too.
+constexpr int kMostLevels = 200;
+
+Json from_tree(const Tree& tree, int depth = 1) {
+  if (depth > kMostLevels) throw JsonError("JSON: nested too deeply");
   switch (tree.type()) {
     case Tree::value_t::boolean:
       return tree.get<bool>();
@@ -25,12 +29,12 @@ Json from_tree(const Tree& tree) {
       return tree.get_ref<const std::string&>();
     case Tree::value_t::array: {
       Json array = Json::array();
-      for (const Tree& element : tree) array.push_back(from_tree(element));
+      for (const Tree& element : tree) array.push_back(from_tree(element, depth + 1));
       return array;
     }
     case Tree::value_t::object: {
       Json object = Json::object();
-      for (const auto& [key, value] : tree.items()) object[key] = from_tree(value);
+      for (const auto& [key, value] : tree.items()) object[key] = from_tree(value, depth + 1);
       return object;
     }
     default:
@@ -82,7 +86,11 @@ Json Json::parse(std::string_view text) {
 std::optional<Json> Json::parse_if_valid(std::string_view text) {
   const Tree tree = Tree::parse(text, nullptr, false);
   if (tree.is_discarded()) return std::nullopt;
-  return from_tree(tree);
+  try {
+    return from_tree(tree);
+  } catch (const JsonError&) {
+    return std::nullopt;  // nested too deeply
+  }
 }
 
 std::string Json::dump(int indent, BadText bad) const {

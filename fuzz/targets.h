@@ -1,0 +1,20 @@
+// What reads bytes from elsewhere, one function for each kind: it may refuse them with an Error and do nothing else.
+//
+//   for (const FuzzTarget& target : format_targets()) target.run(bytes);
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace eureka::fuzz {
+
+struct FuzzTarget {
+  std::string_view name;  // of its folder in fuzz/corpus
+  void (*run)(std::string_view bytes);
+};
+
+// Those of file formats, and those of directories made of several files.
+std::vector<FuzzTarget> format_targets();
+std::vector<FuzzTarget> directory_targets();
+
+}  // namespace eureka::fuzz

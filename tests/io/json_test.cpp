@@ -16,6 +16,12 @@ TEST(Json, ListsOfPairsThatBeginWithTextAreObjectsInTheirOrder) {
   EXPECT_EQ(Json(std::vector<std::string>{"a", "b"}).dump(1), "[\n \"a\",\n \"b\"\n]");
 }
 
+TEST(Json, NestedTooDeeplyIsRefusedAndDoesNotEndTheProcess) {
+  const std::string deep(100'000, '[');
+  EXPECT_THROW(Json::parse(deep + std::string(deep.size(), ']')), JsonError);
+  EXPECT_FALSE(Json::parse_if_valid(deep + std::string(deep.size(), ']')));
+}
+
 TEST(Json, IsTheSameAfterWritingAndReading) {
   const std::string text =
       R"({"least":-9223372036854775808,"most":18446744073709551615,"small":5e-324,"third":0.3333333333333333,"text":"ä\"\n"})";

@@ -112,7 +112,8 @@ void study(std::string_view bytes) {
     EUREKA_CHECK(to_toml(read_study({text, "again", read.name})) == text, "a study that was read can be written again");
     constexpr std::size_t kMostTrials = 100;
     if (read.seeds.size() * read.points.size() * read.arms.size() > kMostTrials || read.base != "two-step") return;
-    refuse_other_trials(plan_trials(read, catalog(), directory.path()));
+    std::vector<Trial> trials = plan_trials(read, catalog(), directory.path());
+    refuse_other_trials(trials);
   });
 }
 

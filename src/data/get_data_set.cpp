@@ -136,7 +136,9 @@ ImageSetBuilder convert(const DataSetInfo& info, const GetRequest& request, cons
 std::unique_ptr<DirectoryLock> lock_data_directory() {
   try {
     make_directories(data_directory());
-    return std::make_unique<DirectoryLock>(data_directory());
+    auto lock = std::make_unique<DirectoryLock>(data_directory());
+    remove_leftovers(data_directory());
+    return lock;
   } catch (const Error& error) {
     throw Error(error.kind(), error.what(), error.where(),
                 "wait for it to end, or choose another place: EUREKA_DATA_DIR");

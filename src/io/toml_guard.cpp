@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/error.h"
 #include "io/csv.h"
 
 namespace eureka {
@@ -22,7 +21,10 @@ bool begins_key(char letter) {
 // Walks over TOML without understanding it: strings and comments are skipped, brackets and dots counted.
 class Walk {
  public:
-  Walk(std::string_view text, const std::string& file_name) : text_(text), file_name_(file_name) {}
+  Walk(std::string_view text, const std::string& file_name) : text_(text), file_name_(file_name) {
+    if (constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; text_.starts_with(kByteOrderMark))
+      position_ = kByteOrderMark.size();
+  }
 
   void run() {
     while (position_ < text_.size()) step();
@@ -62,6 +64,7 @@ class Walk {
         if (++key_parts_ > kMostKeyParts) fail(fmt::format("a key of more than {} parts", kMostKeyParts));
         break;
       default:
+        if (static_cast<unsigned char>(letter) >= 0x80) fail("a letter beyond ASCII goes between quotes");
         break;
     }
     if (letter != '\n' && letter != ' ' && letter != '\t' && letter != '\r') fresh_line_ = false;
@@ -99,8 +102,8 @@ class Walk {
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorKind::config, fmt::format("not valid TOML: {}", what),
-                line_and_column(file_name_, text_, position_));
+    throw HarmfulToml(ErrorKind::config, fmt::format("not valid TOML: {}", what),
+                      line_and_column(file_name_, text_, position_));
   }
 
   std::string_view text_;

@@ -42,11 +42,12 @@ build: packages
 	@scripts/configure release TORCH
 	@cmake --build --preset release -j $(JOBS) --target eureka
 
+# Without libtorch, unless the folder has it already.
 demo:
-	@echo "== 1 of 4: compiler and libraries from Debian, where missing: a minute or two the first time"
-	@scripts/install-packages $(PROGRAM_PACKAGES) $(TORCH_PACKAGES)
+	@echo "== 1 of 4: compiler and libraries from Debian, where missing: about a minute the first time"
+	@scripts/install-packages $(PROGRAM_PACKAGES)
 	@echo "== 2 of 4: the program is built: three minutes on two cores the first time"
-	@scripts/configure release TORCH
+	@scripts/configure release
 	@cmake --build --preset release -j $(JOBS) --target eureka
 	@echo "== 3 of 4: one run, and its curve: two seconds"
 	build/eureka train two-step --seed 1 --out runs/demo/run --resume

@@ -98,7 +98,8 @@ void print_breakdown(const Json& results) {
   TextTable table(std::move(columns));
   for (const Json& r : results) {
     std::vector<std::string> cells = {r.at("name").get<std::string>()};
-    for (const Json& share : r.at("breakdown")) cells.push_back(fmt::format("{:.1f}%", 100 * share.get<double>()));
+    for (const auto& [part, share] : r.at("breakdown").items())
+      cells.push_back(fmt::format("{:.1f}%", 100 * share.get<double>()));
     table.add_row(std::move(cells));
   }
   print("\n{}", Layout{table.str()});

@@ -49,10 +49,12 @@ TEST(Bench, PrintsCompleteJson) {
 }
 
 TEST(Bench, PrintsATableAndKnowsItsCases) {
-  const CommandResult result = eureka_command({"bench", "two-step", "--seconds", "0.05"});
+  const CommandResult result = eureka_command({"bench", "two-step", "--seconds", "0.05", "--breakdown", "--memory",
+                                               "--diagnose", "attention", "--beside-rule", "norm_softmax"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("ms/step"), std::string::npos);
-  EXPECT_NE(result.out.find("two-step"), std::string::npos);
+  for (const char* part : {"two-step", "share of a step", "peak memory", "looked at by", "norm_softmax"})
+    EXPECT_THAT(result.out, HasSubstr(part));
   const CommandResult wrong = eureka_command({"bench", "papre"});
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_NE(wrong.err.find("did you mean 'paper'?"), std::string::npos) << wrong.err;

@@ -55,7 +55,7 @@ TEST(SystemErrors, BytesThatAreNoTextAreRefusedOrKept) {
   const TemporaryDirectory directory;
   const std::string out = (directory.path() / "run").string();
   for (const char* assignment : {"task.name=a\xff", "run.device=a\xff", "diagnose.names=a\xff", "a\xff.b=1", "\xff"})
-    expect_told({"train", "two-step", "--out", out, "--set", assignment}, "\xff");
+    expect_told({"train", "two-step", "--out", out, "--set", assignment}, "\\xff");
   // A name of a file may be any bytes.
   const std::string odd = (directory.path() / "odd\xff").string();
   const std::vector<std::string> few = {"--quiet", "--set", "train.steps=4", "--set", "run.checkpoint_every=2"};

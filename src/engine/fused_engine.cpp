@@ -262,13 +262,6 @@ StateTensor FusedEngine::exported(const std::string& name, std::size_t parameter
   return tensor;
 }
 
-std::vector<StateTensor> FusedEngine::gradients() const {
-  std::vector<StateTensor> tensors;
-  for (std::size_t i = 0; i < layout_.specs.size(); ++i)
-    tensors.push_back(exported(layout_.specs[i].name, i, gradients_.at(0)));
-  return tensors;
-}
-
 EngineState FusedEngine::export_state() const {
   EngineState state;
   for (std::size_t i = 0; i < layout_.specs.size(); ++i) {

@@ -38,9 +38,6 @@ class FusedEngine final : public Engine {
   EngineState export_state() const override;
   void import_state(const EngineState& state) override;
 
-  // For tests: what gradient() left, one tensor per parameter.
-  std::vector<StateTensor> gradients() const;
-
  private:
   struct StateVector {
     std::string name;

@@ -91,8 +91,6 @@ class MomentDetector {
   const std::vector<Plateau>& plateaus() const { return findings().plateaus; }
   const Findings& findings() const;
 
-  std::size_t points_kept() const { return window_.points().size(); }
-
  private:
   DetectorOptions options_;
   CurveWindow window_;

@@ -18,8 +18,6 @@ double heavy_ball_rate(double kappa) { return descent_rate(std::sqrt(kappa)); }
 
 double heavy_ball_momentum(double kappa) { return heavy_ball_rate(kappa) * heavy_ball_rate(kappa); }
 
-double steps_to(double eps, double rate) { return std::log(eps) / (2 * std::log(rate)); }
-
 double worst_case_steps(double kappa, double eps) { return kappa * -std::log(eps) / 4; }
 
 double ema_stability_limit(double beta) { return 2 * (1 + beta) / (1 - beta); }

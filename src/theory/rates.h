@@ -16,10 +16,8 @@ double heavy_ball_step(const Conditioning& c);
 double heavy_ball_momentum(double kappa);
 double heavy_ball_rate(double kappa);
 
-// Steps until a loss that falls by rate^2 per step is at eps of its start.
-double steps_to(double eps, double rate);
-
-// kappa ln(1/eps) / 4: steps_to(eps, descent_rate(kappa)) for large kappa, the worst case over starts.
+// kappa ln(1/eps) / 4: steps at descent_rate(kappa) until the loss is at eps of its start, for large kappa; the worst
+// case over starts.
 double worst_case_steps(double kappa, double eps);
 
 // x -= eta m, m an exponential average of gradients: unstable on curvature lambda iff eta lambda exceeds this; 38 at

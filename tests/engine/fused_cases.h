@@ -93,6 +93,22 @@ inline Batch with_other_unasked(Batch batch) {
   return batch;
 }
 
+// What gradient() left, one tensor per parameter.
+inline std::vector<StateTensor> gradients_in(Engine& engine) {
+  const FlatGradient flat = engine.flat_gradient();
+  std::vector<StateTensor> tensors;
+  for (std::size_t i = 0; i < flat.parts.size(); ++i) {
+    const ParameterPart& part = flat.parts[i];
+    StateTensor tensor{engine.parameters()[i].name, engine.parameters()[i].shape, {}};
+    for (std::size_t row = 0; row < part.rows; ++row) {
+      const auto from = flat.floats().subspan(part.offset + row * part.stride, part.columns);
+      tensor.values.insert(tensor.values.end(), from.begin(), from.end());
+    }
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
 inline std::string text_of(const EngineConfig& config) {
   const TaskShape& shape = config.shape;
   std::string text = config.model + " " + config.rule + " tokens " + std::to_string(shape.tokens) + " dimension " +

@@ -30,7 +30,7 @@ void expect_differences_agree(const EngineConfig& config, const Batch& batch) {
   FusedEngine engine(config);
   const EngineState state = engine.export_state();
   const double whole = engine.gradient(batch, 2).gradient_norm;
-  const std::vector<StateTensor> gradients = engine.gradients();
+  const std::vector<StateTensor> gradients = gradients_in(engine);
   constexpr double kStep = 4e-3;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const double norm = norm_of(gradients[i].values);

@@ -91,7 +91,7 @@ Agreement expect_same_gradients(EngineConfig config, const Batch& batch, std::in
   const double norm_reach = std::sqrt(std::inner_product(reach.begin(), reach.end(), reach.begin(), 0.0));
   EXPECT_NEAR(mine.gradient_norm, result.gradient_norm,
               std::max(kAllowed * result.gradient_norm, kReaches * norm_reach));
-  const std::vector<StateTensor> gradients = fused.gradients();
+  const std::vector<StateTensor> gradients = gradients_in(fused);
   const std::vector<at::Tensor> rounded = gradients_of(single, batch, step);
   Agreement agreement;
   for (std::size_t i = 0; i < gradients.size(); ++i) {

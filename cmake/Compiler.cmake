@@ -5,6 +5,10 @@ target_compile_options(eureka_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow 
 # Multiplications and additions are joined where the code says so, and nowhere else: compilers join them where FMA is at
 # hand, GCC by default.
 target_compile_options(eureka_flags INTERFACE -ffp-contract=off)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  # Highway turns these on by pragma, which constructors the compiler writes itself do not see: they could not inline its own.
+  target_compile_options(eureka_flags INTERFACE -march=armv8-a+crypto)
+endif()
 target_compile_definitions(eureka_flags INTERFACE FMT_ENFORCE_COMPILE_STRING=0)
 if(EUREKA_SANITIZE)
   target_compile_options(eureka_flags INTERFACE -fsanitize=${EUREKA_SANITIZE} -fno-sanitize-recover=undefined

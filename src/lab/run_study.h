@@ -2,7 +2,7 @@
 //
 //   LocalProcesses executor({.jobs = 2});
 //   const StudyOutcome outcome = run_study(study, catalog, {.out = "studies/cures"}, executor, {}, stop);
-//   if (outcome.report) fmt::print("{}", study_text(*outcome.report, {}));
+//   if (outcome.report) print("{}", Layout{study_text(*outcome.report, {})});
 //
 // The directory holds study.toml, the runs, events.jsonl, and in the end study.json, arms.csv and trials.csv.
 #pragma once

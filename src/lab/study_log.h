@@ -1,7 +1,7 @@
 // A study's events as lines of JSON: events.jsonl in its directory, or any other place for lines.
 //
 //   StudyLog log(out);
-//   JsonLines lines(out, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
+//   JsonLines lines(out, [](const std::string& line) { tell("{}\n", line); });
 //
 // {"time": "2031-05-01T12:00:00Z", "event": "trial-ended", "trial": "softmax/seed-1", "status": "finished", ...}
 // Times of day are here and nowhere else in a study's directory; docs/studies.md lists the events.

@@ -1,7 +1,7 @@
 // Kaplan-Meier curves in the terminal: the share of runs that still wait for the event.
 //
 //   std::vector<SurvivalSeries> series = {{"softmax", &summary.event.curve}, ...};
-//   fmt::print("{}", plot_survival(series, {.title = "...", .horizon = 2500}));
+//   print("{}", Layout{plot_survival(series, {.title = "...", .horizon = 2500})});
 //
 // Each curve carries a letter, named below the plot, so that curves are told apart without color.
 #pragma once

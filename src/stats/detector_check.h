@@ -1,7 +1,7 @@
 // How good the detector is: recall, false alarms and timing over a corpus of labeled curves.
 //
 //   DetectorReport report = check_detector(make_curve_corpus(2000, kHeldOutSeed));
-//   fmt::print("{}", format_report(report));
+//   print("{}", Lines{format_report(report)});
 #pragma once
 
 #include <span>

@@ -160,7 +160,7 @@ TEST_F(CurveFile, ReadsEventFilesAndDirectories) {
 TEST_F(CurveFile, ReadsOurRunDirectory) {
   fs::create_directory(directory_ / "run");
   atomic_write(directory_ / "run" / "metrics.jsonl",
-                 "{\"step\":0,\"val_accuracy\":0.5}\n{\"step\":25,\"val_accuracy\":1}\n");
+               "{\"step\":0,\"val_accuracy\":0.5}\n{\"step\":25,\"val_accuracy\":1}\n");
   EXPECT_THAT(load_curve(directory_ / "run").steps, ElementsAre(0, 25));
   fs::create_directory(directory_ / "empty");
   EXPECT_THROW(load_curve(directory_ / "empty"), Error);

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+
 namespace eureka::fuzz {
 
 struct FuzzTarget {
@@ -16,5 +18,15 @@ struct FuzzTarget {
 // Those of file formats, and those of directories made of several files.
 std::vector<FuzzTarget> format_targets();
 std::vector<FuzzTarget> directory_targets();
+
+// Bytes may be refused, with a message.
+template <class Action>
+void allow_errors(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EUREKA_CHECK(!error.message().empty(), "an error says something");
+  }
+}
 
 }  // namespace eureka::fuzz

@@ -184,7 +184,7 @@ void add_bench(Command& program) {
   verb.option("--rule", arguments->settings.rule, "attention rule (PyTorch always does softmax)");
   verb.option("--beside-rule", arguments->settings.beside_rule, "another attention rule, alternating");
   verb.option("--diagnose", arguments->settings.diagnose,
-              "what a look of this diagnostic at 16 samples of every 25th step costs");
+              "what a look of these diagnostics (or: default) at 16 samples of every 100th step costs");
   verb.flag("--breakdown", arguments->settings.breakdown, "which part of a step takes how much of it");
   verb.flag("--memory", arguments->settings.memory, "peak memory of a step, in a process of its own");
   verb.flag("--start-up", arguments->start_up, "how long a training run of one step takes");

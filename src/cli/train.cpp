@@ -18,6 +18,22 @@ struct TrainArguments {
   ShowOptions show;
 };
 
+// The default set of diagnostics, where nothing is said of them. A run that is continued keeps what it was begun with.
+void choose_diagnostics(const TrainArguments& arguments, ConfigEntries& entries) {
+  if (entries.contains("diagnose.names")) return;
+  const bool continued =
+      arguments.resume && !arguments.out.empty() && fs::exists(fs::path(arguments.out) / "config.toml");
+  const auto choose = [&](const std::string& names, std::int64_t every) {
+    entries["diagnose.names"] = {names, "the default"};
+    entries.try_emplace("diagnose.every", ConfigEntry{every, "the default"});
+  };
+  if (continued) {
+    const DiagnoseOptions before = read_run_config(arguments.out, catalog()).diagnose;
+    return choose(before.names, before.every);
+  }
+  choose(kDefaultDiagnostics, kDefaultLookEvery * resolve_config(entries, catalog()).train.eval_every);
+}
+
 ConfigEntries entries_of(const TrainArguments& arguments) {
   ConfigEntries base;
   if (!arguments.source.empty()) {
@@ -32,6 +48,7 @@ ConfigEntries entries_of(const TrainArguments& arguments) {
   ConfigEntries entries = merge_entries(std::move(base), parse_overrides(arguments.overrides));
   if (arguments.seed >= 0) entries["run.seed"] = {arguments.seed, "--seed"};
   if (arguments.threads >= 0) entries["run.threads"] = {arguments.threads, "--threads"};
+  choose_diagnostics(arguments, entries);
   return entries;
 }
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "base/exact_math.h"
-#include "diagnostics/diagnostic.h"
+#include "diagnostics/attention_heads.h"
+#include "kernels/fused_rules.h"
 
 namespace eureka {
 namespace {
@@ -15,13 +15,13 @@ struct HeadSums {
   double rows = 0;
   double entropy = 0, largest_weight = 0, logit_deviation = 0;
   bool has_entropy = true;  // weights below 0 (linear attention) are no shares
+  Mean deviation_after;     // of a rule that normalizes the logits itself
   double logit_max = 0;
   double tokens = 0, q_square = 0, k_square = 0, v_square = 0;
 };
 
 // Of the visible keys of one row.
 struct RowNumbers {
-  std::int64_t keys = 0;
   double entropy = 0, largest_weight = 0, logit_deviation = 0, logit_max = 0;
   bool has_entropy = true;
 };
@@ -29,7 +29,6 @@ struct RowNumbers {
 // Entropy is that of the shares a / sum(a), so that rules whose rows do not add up to one have it too.
 RowNumbers numbers_of(const float* weights, const float* logits, double scale, const std::vector<std::int64_t>& keys) {
   RowNumbers row;
-  row.keys = static_cast<std::int64_t>(keys.size());
   double sum = 0, weighted_log = 0, mean = 0;
   double largest = -std::numeric_limits<double>::infinity();
   for (const std::int64_t key : keys) {
@@ -61,13 +60,15 @@ class Attention final : public Diagnostic {
   explicit Attention(const NoOptions&) {}
 
   std::vector<NumberInfo> numbers() const override {
-    return {{"entropy", "share of log(keys)", "mean entropy of a row of weights: 0 one key, 1 all keys alike"},
-            {"largest_weight", "weight", "mean over rows of the largest weight"},
-            {"logit_deviation", "scaled logits", "mean over rows of their deviation; below 1 softmax is nearly flat"},
-            {"logit_max", "scaled logits", "largest absolute value; above 100 a row is one-hot"},
-            {"q_norm", "length", "root mean square over tokens of the length of a query"},
-            {"k_norm", "length", "root mean square over tokens of the length of a key"},
-            {"v_norm", "length", "root mean square over tokens of the length of a value"}};
+    return {
+        {"entropy", "share of log(keys)", "mean entropy of a row of weights: 0 one key, 1 all keys alike"},
+        {"largest_weight", "weight", "mean over rows of the largest weight"},
+        {"logit_deviation", "scaled logits", "mean over rows of their deviation; below 1 softmax is nearly flat"},
+        {"logit_deviation_after", "scaled logits", "the same behind the division by NormSoftmax, where there is one"},
+        {"logit_max", "scaled logits", "largest absolute value; above 100 a row is one-hot"},
+        {"q_norm", "length", "root mean square over tokens of the length of a query"},
+        {"k_norm", "length", "root mean square over tokens of the length of a key"},
+        {"v_norm", "length", "root mean square over tokens of the length of a value"}};
   }
 
   ObservationRequest wants() const override {
@@ -77,51 +78,55 @@ class Attention final : public Diagnostic {
   void see(const ObservationView& view) override {
     const TensorView& weights = view.value(Point::weights);
     if (!weights.exists()) return;
-    std::vector<HeadSums>& heads = layers_[view.layer];
-    heads.resize(static_cast<std::size_t>(weights.sizes[1]));
+    std::vector<HeadSums>& heads = heads_.at(view.layer, weights.sizes[1]);
     for (std::int64_t s = 0; s < view.samples; ++s) {
       for (std::int64_t query = 0; query < weights.sizes[2]; ++query) {
-        find_visible(view.mask, s, query, weights.sizes[3]);
-        for (std::size_t head = 0; head < heads.size(); ++head) see_row(view, s, head, query, heads[head]);
+        const std::vector<std::int64_t>& keys = visible_.find(view.mask, s, query, weights.sizes[3]);
+        const double log_keys = keys.size() > 1 ? exact::log(static_cast<double>(keys.size())) : 1;
+        if (keys.empty()) continue;
+        for (std::size_t head = 0; head < heads.size(); ++head)
+          see_row(view, s, head, query, keys, log_keys, heads[head]);
       }
       for (std::size_t head = 0; head < heads.size(); ++head) see_tokens(view, s, head, heads[head]);
     }
   }
 
   void report(NumberRow& row) override {
-    add(row, "entropy", [](const HeadSums& head) { return head.has_entropy ? head.entropy / head.rows : kNone; });
-    add(row, "largest_weight", [](const HeadSums& head) { return head.largest_weight / head.rows; });
-    add(row, "logit_deviation", [](const HeadSums& head) { return head.logit_deviation / head.rows; });
-    add(row, "logit_max", [](const HeadSums& head) { return head.logit_max; });
-    add(row, "q_norm", [](const HeadSums& head) { return std::sqrt(head.q_square / head.tokens); });
-    add(row, "k_norm", [](const HeadSums& head) { return std::sqrt(head.k_square / head.tokens); });
-    add(row, "v_norm", [](const HeadSums& head) { return std::sqrt(head.v_square / head.tokens); });
-    layers_.clear();
+    const auto add = [&](const char* name, const auto& number) { heads_.add(row, name, number); };
+    add("entropy", [](const HeadSums& head) { return head.has_entropy ? head.entropy / head.rows : kNone; });
+    add("largest_weight", [](const HeadSums& head) { return head.largest_weight / head.rows; });
+    add("logit_deviation", [](const HeadSums& head) { return head.logit_deviation / head.rows; });
+    add("logit_deviation_after", [](const HeadSums& head) { return head.deviation_after.value(); });
+    add("logit_max", [](const HeadSums& head) { return head.logit_max; });
+    add("q_norm", [](const HeadSums& head) { return std::sqrt(head.q_square / head.tokens); });
+    add("k_norm", [](const HeadSums& head) { return std::sqrt(head.k_square / head.tokens); });
+    add("v_norm", [](const HeadSums& head) { return std::sqrt(head.v_square / head.tokens); });
+    heads_.clear();
   }
 
  private:
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-  void find_visible(const MaskView& mask, std::int64_t sample, std::int64_t query, std::int64_t keys) {
-    visible_.clear();
-    for (std::int64_t key = 0; key < keys; ++key)
-      if (mask.sees(sample, query, key)) visible_.push_back(key);
-    if (visible_.size() > 1) log_keys_ = exact::log(static_cast<double>(visible_.size()));
-  }
-
-  void see_row(const ObservationView& view, std::int64_t sample, std::size_t head, std::int64_t query, HeadSums& sums) {
-    if (visible_.empty()) return;
+  static void see_row(const ObservationView& view, std::int64_t sample, std::size_t head, std::int64_t query,
+                      const std::vector<std::int64_t>& keys, double log_keys, HeadSums& sums) {
     const auto h = static_cast<std::int64_t>(head);
-    const RowNumbers row =
-        numbers_of(view.value(Point::weights).row(sample, h, query), view.value(Point::logits).row(sample, h, query),
-                   static_cast<double>(view.scale[head]), visible_);
+    const auto scale = static_cast<double>(view.scale[head]);
+    const RowNumbers row = numbers_of(view.value(Point::weights).row(sample, h, query),
+                                      view.value(Point::logits).row(sample, h, query), scale, keys);
     sums.logit_max = std::max(sums.logit_max, row.logit_max);
-    if (row.keys < 2) return;
+    if (keys.size() < 2) return;
     sums.rows += 1;
-    sums.entropy += row.entropy / log_keys_;
+    sums.entropy += row.entropy / log_keys;
     sums.has_entropy = sums.has_entropy && row.has_entropy;
     sums.largest_weight += row.largest_weight;
     sums.logit_deviation += row.logit_deviation;
+    if (view.rule == nullptr || !view.rule->normalizes_rows) return;
+    const double deviation = row.logit_deviation / scale, width = static_cast<double>(view.inverse_root_width);
+    const RowLaw law = view.rule->law({.keys = static_cast<double>(keys.size()),
+                                       .variance = deviation * deviation,
+                                       .multiple = scale / width,
+                                       .inverse_root_width = width});
+    sums.deviation_after.add(law.sharpness * deviation);
   }
 
   static double square_of(const TensorView& tensor, std::int64_t sample, std::int64_t head) {
@@ -142,19 +147,8 @@ class Attention final : public Diagnostic {
     sums.v_square += square_of(view.value(Point::v), sample, h);
   }
 
-  template <class Number>
-  void add(NumberRow& row, const char* name, const Number& number) const {
-    std::vector<double> values;
-    for (const auto& [layer, heads] : layers_) {
-      values.clear();
-      for (const HeadSums& head : heads) values.push_back(number(head));
-      row.add_heads(name, layer, values);
-    }
-  }
-
-  std::map<int, std::vector<HeadSums>> layers_;
-  std::vector<std::int64_t> visible_;  // keys of the row at hand
-  double log_keys_ = 1;
+  PerHead<HeadSums> heads_;
+  VisibleKeys visible_;
 };
 
 EUREKA_DIAGNOSTIC("attention", Attention, NoOptions, "how sharply each head attends: entropy, largest weight, logits");

@@ -1,5 +1,7 @@
 #include "diagnostics/diagnostic_set.h"
 
+#include <algorithm>
+
 namespace eureka {
 
 // Passes on to everybody what may concern them.
@@ -13,7 +15,7 @@ class DiagnosticSet::Distributor final : public ObservationSink {
   }
   void see_parameter(const ParameterView& view) override {
     for (Member& member : members_)
-      if (member.request.parameter_gradients) member.diagnostic->see_parameter(view);
+      if (member.request.parameters != ParameterGradients::none) member.diagnostic->see_parameter(view);
   }
 
  private:
@@ -25,19 +27,37 @@ void DiagnosticSet::add(const std::string& name, std::unique_ptr<Diagnostic> dia
   members_.push_back({name, std::move(diagnostic), request});
 }
 
-NamedNumbers DiagnosticSet::look(Engine& engine, const Batch& batch, std::int64_t step, std::int64_t samples) {
-  NamedNumbers numbers;
-  if (empty()) return numbers;
-  ObservationRequest request = members_.front().request;
-  for (const Member& member : members_) request = request | member.request;
-  request.samples = samples;
+bool DiagnosticSet::wants_parameters() const {
+  return std::ranges::any_of(
+      members_, [](const Member& member) { return member.request.parameters != ParameterGradients::none; });
+}
+
+LookResult DiagnosticSet::look(Engine& engine, const LookRequest& request) {
+  LookResult result;
+  if (empty()) return result;
+  ObservationRequest wanted = members_.front().request;
+  for (const Member& member : members_) wanted = wanted | member.request;
+  const std::int64_t all = request.batch.samples;
+  wanted.samples = request.samples > 0 ? std::min(request.samples, all) : all;
+  wanted.last_update = request.last_update;
+  if (wanted.parameters != ParameterGradients::none && request.gradient_pending)
+    wanted.parameters = ParameterGradients::pending;
+  LookContext context{.task = request.task, .batch = &request.batch, .step = request.step, .samples = wanted.samples};
+  context.predictions = [&] {
+    std::vector<float> predictions;
+    engine.predict(request.batch, request.step, predictions);
+    return predictions;
+  };
+  for (Member& member : members_) member.diagnostic->begin(context);
   Distributor distributor(members_);
-  engine.observe(batch, step, request, distributor);
+  engine.observe(request.batch, request.step, wanted, distributor);
   for (Member& member : members_) {
-    NumberRow row(member.name, numbers);
+    NumberRow row(member.name, result.numbers);
     member.diagnostic->report(row);
+    for (LookFile& file : member.diagnostic->take_files())
+      result.files.push_back({member.name + "/" + file.name, std::move(file.bytes)});
   }
-  return numbers;
+  return result;
 }
 
 }  // namespace eureka

@@ -30,6 +30,8 @@ ConvolutionLayer::ConvolutionLayer(const ConvolutionPlan& plan, const ImageShape
       back_(weight_.rows * round_up(weight_.columns)),
       running_mean_(channels(), 0.0F),
       running_variance_(channels(), 1.0F),
+      next_mean_(running_mean_),
+      next_variance_(running_variance_),
       mean_(channels()),
       inverse_deviation_(channels()) {
   for (Share& share : shares_) share = {std::vector<double>(stride()), std::vector<double>(stride())};
@@ -132,14 +134,19 @@ void ConvolutionLayer::join_statistics(std::size_t groups, std::size_t samples, 
     inverse_deviation_[c] = 1 / std::sqrt(variance + kVarianceEpsilon);
     set_scale(c, mean, inverse_deviation_[c]);
     if (learn) {
-      const auto follow = [](float& running, double now) {
-        running = static_cast<float>((1 - kRunningShare) * static_cast<double>(running) + kRunningShare * now);
+      const auto following = [](float running, double now) {
+        return static_cast<float>((1 - kRunningShare) * static_cast<double>(running) + kRunningShare * now);
       };
-      follow(running_mean_[c], mean);
-      follow(running_variance_[c], variance * count / std::max(1.0, count - 1));
+      next_mean_[c] = following(running_mean_[c], mean);
+      next_variance_[c] = following(running_variance_[c], variance * count / std::max(1.0, count - 1));
     }
     all.first[c] = all.second[c] = 0;
   }
+}
+
+void ConvolutionLayer::learn_statistics() {
+  running_mean_ = next_mean_;
+  running_variance_ = next_variance_;
 }
 
 void ConvolutionLayer::use_running_statistics() {

@@ -36,8 +36,9 @@ class ConvolutionLayer {
   void convolve(const float* x, std::size_t samples, float* y, Scratch& scratch) const;
 
   void add_statistics(std::size_t group, std::size_t samples, const float* y);
-  // From the shares of so many groups; `learn`: the running statistics follow.
+  // From the shares of so many groups; `learn`: the running statistics follow with learn_statistics().
   void join_statistics(std::size_t groups, std::size_t samples, bool learn);
+  void learn_statistics();
   void use_running_statistics();
   void normalize(const float* y, std::size_t samples, const float* residual, bool rectified, float* out) const;
 
@@ -77,6 +78,7 @@ class ConvolutionLayer {
   Buffer ordered_, forward_, back_;  // weights in the order of patches, and packed as factors of x W^T and of dy W
   const float* values_ = nullptr;
   std::vector<float> running_mean_, running_variance_;
+  std::vector<float> next_mean_, next_variance_;  // what they become
   Share shares_[kMostGroups];
   std::vector<double> mean_, inverse_deviation_;
   Buffer scale_, shift_;                     // what the normalization does to a channel

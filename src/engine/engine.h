@@ -137,7 +137,8 @@ class Engine {
   // Class logits, or predicted numbers: samples x labels() x classes. Labels are not looked at.
   virtual void predict(const Batch& batch, std::int64_t step, std::vector<float>& predictions) = 0;
 
-  // Shows `sink` the inside of gradient(batch, step), without touching the gradient that is there.
+  // Shows `sink` the inside of gradient(batch, step), without touching the gradient that is there. Requires one to be
+  // there for ParameterGradients::pending.
   virtual void observe(const Batch& batch, std::int64_t step, const ObservationRequest& request,
                        ObservationSink& sink) = 0;
 
@@ -154,7 +155,7 @@ class Engine {
 // The number of this interface: what the program expects of the torch library. It grows with every change to what the
 // two exchange (Engine, EngineConfig, Batch and all that hangs on them), so that a library of another build is refused
 // instead of crashing.
-inline constexpr int kEngineInterface = 2;
+inline constexpr int kEngineInterface = 3;
 
 // Facts about the torch library for `eureka doctor`.
 struct TorchFacts {

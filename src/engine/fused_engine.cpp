@@ -11,6 +11,8 @@
 #include "base/exact_math.h"
 #include "base/work_part.h"
 #include "engine/fused_models.h"
+#include "engine/last_update.h"
+#include "engine/transformer_layout.h"
 #include "kernels/fused_rules.h"
 #include "kernels/updates.h"
 
@@ -187,7 +189,8 @@ void FusedEngine::predict(const Batch& batch, std::int64_t step, std::vector<flo
 
 void FusedEngine::observe(const Batch& batch, std::int64_t step, const ObservationRequest& request,
                           ObservationSink& sink) {
-  const bool backward = request.gradients || request.parameter_gradients;
+  const bool own_pass = request.parameters == ParameterGradients::own_pass;
+  const bool backward = request.gradients || own_pass;
   if (backward) {
     if (seen_gradient_.empty()) seen_gradient_ = Buffer(layout_.floats);
     std::memset(seen_gradient_.data(), 0, layout_.floats * sizeof(float));
@@ -196,21 +199,41 @@ void FusedEngine::observe(const Batch& batch, std::int64_t step, const Observati
   losses_.begin(batch, 0);
   take_weights(step);
   network_->look({batch, step, request, sink, backward ? seen_gradient_.data() : nullptr}, pool_, losses_);
-  if (!request.parameter_gradients) return;
+  if (request.parameters == ParameterGradients::none) return;
+  EUREKA_CHECK(own_pass || gradients_pending_, "a gradient is there between gradient() and update()");
+  show_parameters(request, own_pass ? seen_gradient_.data() : gradients_[0].data(), sink);
+}
+
+void FusedEngine::show_parameters(const ObservationRequest& request, const float* gradient, ObservationSink& sink) {
+  if (request.last_update && seen_update_.empty()) seen_update_ = Buffer(layout_.floats);
+  const std::size_t heads = attention_heads(config_.model, config_.model_options, config_.shape);
   for (std::size_t i = 0; i < layout_.specs.size(); ++i) {
     const Slot& slot = layout_.slots[i];
-    sink.see_parameter({.spec = &layout_.specs[i],
-                        .rows = static_cast<std::int64_t>(slot.rows),
-                        .columns = static_cast<std::int64_t>(slot.columns),
-                        .stride = static_cast<std::int64_t>(slot.stride),
-                        .values = values_.data() + slot.offset,
-                        .gradient = seen_gradient_.data() + slot.offset});
+    const ParameterSpec& spec = layout_.specs[i];
+    ParameterView view{.spec = &spec,
+                       .rows = static_cast<std::int64_t>(slot.rows),
+                       .columns = static_cast<std::int64_t>(slot.columns),
+                       .stride = static_cast<std::int64_t>(slot.stride),
+                       .values = values_.data() + slot.offset,
+                       .gradient = gradient + slot.offset,
+                       .heads = heads};
+    if (request.last_update) {
+      const UpdateLeft left{.rate = request.last_update->lr * config_.lr_multiplier[spec.group],
+                            .decay = spec.decays ? config_.optimizer.weight_decay : 0.0,
+                            .updates = request.last_update->step + 1};
+      float* update = seen_update_.data() + slot.offset;
+      last_update(config_.optimizer, left, slot.floats(), view.values, state_[0].values.data() + slot.offset,
+                  state_.size() > 1 ? state_[1].values.data() + slot.offset : nullptr, update);
+      view.update = update;
+    }
+    sink.see_parameter(view);
   }
 }
 
 void FusedEngine::update(const StepSettings& settings) {
   EUREKA_CHECK(gradients_pending_, "an update follows gradient()");
   gradients_pending_ = false;
+  network_->learn_state();
   const OptimizerOptions& o = config_.optimizer;
   UpdateNow now{.lr = settings.lr, .first = settings.step == 0, .gradient_scale = settings.gradient_scale};
   if (o.kind != OptimizerKind::sgd) {

@@ -74,6 +74,7 @@ class FusedEngine final : public Engine {
   std::size_t classes() const { return static_cast<std::size_t>(config_.shape.classes); }
   double sum_gradients();
   void update_slot(std::size_t slot, const UpdateNow& update);
+  void show_parameters(const ObservationRequest& request, const float* gradient, ObservationSink& sink);
   StateTensor exported(const std::string& name, std::size_t parameter, const Buffer& from) const;
 
   EngineConfig config_;
@@ -86,6 +87,7 @@ class FusedEngine final : public Engine {
   std::vector<Buffer> gradients_;   // one per group of samples; the first receives the sum
   bool gradients_pending_ = false;  // the first gradient holds a sum that no update has used
   Buffer seen_gradient_;            // of those who look inside; made when it is first asked for
+  Buffer seen_update_;              // likewise
   std::vector<float*> parts_;
   std::vector<double> squares_;
 };

@@ -92,6 +92,9 @@ class FusedNetwork {
 
   // Kept in checkpoints beside the parameters.
   virtual std::vector<NetworkState> state() { return {}; }
+  // Takes what the last pass in training has to teach it: with the update, since a gradient may be computed only to be
+  // seen.
+  virtual void learn_state() {}
 
   // Without any point to look at, a network still has a gradient.
   virtual void look(const Look& look, ThreadPool& pool, AnswerSink& sink) = 0;

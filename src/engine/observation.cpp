@@ -18,7 +18,8 @@ ObservationRequest ObservationRequest::operator|(const ObservationRequest& other
   both.samples = samples == 0 || other.samples == 0 ? 0 : std::max(samples, other.samples);
   both.values = values || other.values;
   both.gradients = gradients || other.gradients;
-  both.parameter_gradients = parameter_gradients || other.parameter_gradients;
+  both.parameters = std::max(parameters, other.parameters);
+  if (!both.last_update) both.last_update = other.last_update;
   return both;
 }
 

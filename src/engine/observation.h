@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,11 +25,16 @@
 
 namespace eureka {
 
-// Where one can look. q and k as they meet: after QK-norm, where there is one; logits are q.k before the scale.
-// residual: the stream where it enters block `layer`, or behind the last one for layer = depth.
-enum class Point : std::uint8_t { q, k, v, logits, weights, head_output, residual };
-inline constexpr std::size_t kPoints = 7;
-constexpr auto enum_names(Point) { return std::array{"q", "k", "v", "logits", "weights", "head_output", "residual"}; }
+struct FusedRule;
+
+// Where one can look. q and k as they meet: after QK-norm, where there is one; q_raw and k_raw before it, and only
+// where there is one. logits are q.k before the scale. residual: the stream where it enters block `layer`, or behind
+// the last one for layer = depth.
+enum class Point : std::uint8_t { q, k, v, logits, weights, head_output, residual, q_raw, k_raw };
+inline constexpr std::size_t kPoints = 9;
+constexpr auto enum_names(Point) {
+  return std::array{"q", "k", "v", "logits", "weights", "head_output", "residual", "q_raw", "k_raw"};
+}
 
 class PointSet {
  public:
@@ -36,7 +42,8 @@ class PointSet {
     for (const Point point : points) bits_ |= bit(point);
   }
   static constexpr PointSet all() {
-    return {Point::q, Point::k, Point::v, Point::logits, Point::weights, Point::head_output, Point::residual};
+    return {Point::q,           Point::k,        Point::v,     Point::logits, Point::weights,
+            Point::head_output, Point::residual, Point::q_raw, Point::k_raw};
   }
   constexpr bool has(Point point) const { return (bits_ & bit(point)) != 0; }
   constexpr bool empty() const { return bits_ == 0; }
@@ -50,13 +57,24 @@ class PointSet {
   unsigned bits_ = 0;
 };
 
+// Whether parameters are shown, and with which gradient of the whole batch's loss: by a pass of its own, or the one
+// that gradient() has left and no update() has used, which costs nothing.
+enum class ParameterGradients : std::uint8_t { none, own_pass, pending };
+
+// The update before the step that is looked at.
+struct LastUpdate {
+  std::int64_t step = 0;
+  double lr = 0;
+};
+
 struct ObservationRequest {
   PointSet points = {};
-  std::vector<int> layers = {};      // empty: all
-  std::int64_t samples = 0;          // the first so many of the batch; 0, or more than there are: all
-  bool values = true;                // at the points
-  bool gradients = false;            // of the whole batch's loss by what stands at the points
-  bool parameter_gradients = false;  // of the whole batch's loss, whatever `samples` says
+  std::vector<int> layers = {};  // empty: all
+  std::int64_t samples = 0;      // the first so many of the batch; 0, or more than there are: all
+  bool values = true;            // at the points
+  bool gradients = false;        // of the whole batch's loss by what stands at the points
+  ParameterGradients parameters = ParameterGradients::none;  // whatever `samples` says
+  std::optional<LastUpdate> last_update = {};                // parameters are shown with what it changed
 
   bool wants(int layer) const;
   bool wants(Point point, int layer) const { return points.has(point) && wants(layer); }
@@ -97,6 +115,11 @@ struct ObservationView {
   // Of the attention, whatever was asked for; the residual stream has neither.
   MaskView mask;
   std::span<const float> scale;  // per head: multiplies the logits, before what the rule itself does to them
+  float inverse_root_width = 1;  // 1 / sqrt(head width)
+  // nullptr: a rule without a kernel, of which only the weights are known. With one, `strength` per head is its own
+  // factor on the scale.
+  const FusedRule* rule = nullptr;
+  std::span<const float> strength;
 
   const TensorView& value(Point point) const { return values[static_cast<std::size_t>(point)]; }
   const TensorView& gradient(Point point) const { return gradients[static_cast<std::size_t>(point)]; }
@@ -108,6 +131,8 @@ struct ParameterView {
   std::int64_t rows = 0, columns = 0, stride = 0;
   const float* values = nullptr;
   const float* gradient = nullptr;
+  std::size_t heads = 0;          // of each block's attention; 0: the model has none
+  const float* update = nullptr;  // what the last update added to the values; nullptr: nobody asked, or there was none
 };
 
 class ObservationSink {

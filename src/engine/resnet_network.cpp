@@ -118,6 +118,10 @@ std::vector<NetworkState> ResNetNetwork::state() {
   return all;
 }
 
+void ResNetNetwork::learn_state() {
+  for (ConvolutionLayer& layer : layers_) layer.learn_statistics();
+}
+
 void ResNetNetwork::pass(const BatchPass& pass, ThreadPool& pool, AnswerSink& sink) {
   EUREKA_CHECK(pool.threads() <= scratch_.size(), "memory for every thread");
   if (!pass.gradients.empty()) {

@@ -17,6 +17,7 @@ class ResNetNetwork final : public FusedNetwork {
   void pass(const BatchPass& pass, ThreadPool& pool, AnswerSink& sink) override;
   void look(const Look& look, ThreadPool& pool, AnswerSink& sink) override;
   std::vector<NetworkState> state() override;
+  void learn_state() override;
 
  private:
   using Scratch = ConvolutionLayer::Scratch;

@@ -119,17 +119,27 @@ void TransformerPass::attention_backward(int layer, float* gradient) {
                              multiples_gradient(layer, gradient), scratch_.data(),
                              observer_ != nullptr ? observer_->taps(layer) : AttentionTaps());
   pass_on_multiples_gradient(layer, gradient);
-  if (observer_ != nullptr) {
-    TransformerObserver::Attention seen = attention_values(layer);
-    seen.dq = {d, ld};
-    seen.dk = {d + p, ld};
-    seen.dv = {d + 2 * p, ld};
-    seen.d_head_output = {d_heads_.data(), m.stride};
-    observer_->attention(layer, seen);
-  }
+  const float* met = d;  // gradients by queries and keys as they meet
   if (m.rule.head_norm) {
+    if (observer_ != nullptr)
+      if (float* kept = observer_->kept_qk_gradient(layer, m.microbatch * m.tokens * ld)) {
+        std::memcpy(kept, d, rows_ * ld * sizeof(float));
+        met = kept;
+      }
     heads_normalize_backward(layer, {b.raw.data(), ld}, rows_, false, {d, ld}, gradient);
     heads_normalize_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
+  }
+  if (observer_ != nullptr) {
+    TransformerObserver::Attention seen = attention_values(layer);
+    seen.dq = {met, ld};
+    seen.dk = {met + p, ld};
+    seen.dv = {d + 2 * p, ld};
+    if (m.rule.head_norm) {
+      seen.dq_raw = {d, ld};
+      seen.dk_raw = {d + p, ld};
+    }
+    seen.d_head_output = {d_heads_.data(), m.stride};
+    observer_->attention(layer, seen);
   }
   const MatrixA n1{b.n1.data(), m.stride};
   add_weight_gradient(w.q, w.q_bias, {d, ld}, n1, rows_, gradient);

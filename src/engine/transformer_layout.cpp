@@ -108,6 +108,11 @@ void add_embedding(LayoutBuilder& layout, const TransformerPlan& plan) {
 
 }  // namespace
 
+std::size_t attention_heads(const std::string& model, const OptionValues& options, const TaskShape& shape) {
+  const std::optional<TransformerKind> kind = transformer_kind(model);
+  return kind ? static_cast<std::size_t>(plan_transformer(*kind, options, shape).options.heads) : 0;
+}
+
 std::vector<ParameterSpec> transformer_parameters(const TransformerPlan& plan, const ScaleOptions& scale,
                                                   const std::vector<ParameterSpec>& rule_parameters) {
   const TransformerOptions& options = plan.options;

@@ -105,6 +105,9 @@ TransformerPlan plan_transformer(TransformerKind kind, const TransformerOptions&
                                  const TaskShape& shape);
 TransformerPlan plan_transformer(TransformerKind kind, const OptionValues& options, const TaskShape& shape);
 
+// Attention heads of each block of this model; 0 if it is no transformer.
+std::size_t attention_heads(const std::string& model, const OptionValues& options, const TaskShape& shape);
+
 // All parameters in a fixed order; `rule_parameters` are those of one block's attention rule, named after
 // "blocks.N.attn.".
 std::vector<ParameterSpec> transformer_parameters(const TransformerPlan& plan, const ScaleOptions& scale,

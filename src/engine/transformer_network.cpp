@@ -46,8 +46,9 @@ void TransformerNetwork::look(const Look& look, ThreadPool&, AnswerSink& sink) {
       inside.pass.backward(look.gradient, shown ? &inside.observer : nullptr);
     }
   };
-  if (!request.points.empty() || request.parameter_gradients) pass_over_range(0, seen, !request.points.empty());
-  if (request.parameter_gradients) pass_over_range(seen, all, false);
+  const bool whole = request.parameters == ParameterGradients::own_pass;
+  if (!request.points.empty() || whole) pass_over_range(0, seen, !request.points.empty());
+  if (whole) pass_over_range(seen, all, false);
 }
 
 }  // namespace eureka

@@ -41,6 +41,14 @@ AttentionTaps TransformerObserver::taps(int layer) {
   return {tap(Point::weights, d_weights_), tap(Point::logits, d_logits_)};
 }
 
+float* TransformerObserver::kept_qk_gradient(int layer, std::size_t floats) {
+  const auto wanted = [&](Point point) { return request_->wants(point, layer); };
+  const bool raw = wanted(Point::q_raw) || wanted(Point::k_raw), met = wanted(Point::q) || wanted(Point::k);
+  if (!request_->gradients || !raw || !met) return nullptr;
+  if (d_qk_.data() == nullptr) d_qk_ = Buffer(floats);
+  return d_qk_.data();
+}
+
 ObservationView TransformerObserver::view_of(int layer) const {
   ObservationView view;
   view.layer = layer;
@@ -85,13 +93,20 @@ void TransformerObserver::attention(int layer, const Attention& seen) {
   put(view, Point::q, heads(seen.q), heads(seen.dq));
   put(view, Point::k, heads(seen.k), heads(seen.dk));
   put(view, Point::v, heads(seen.v), heads(seen.dv));
+  put(view, Point::q_raw, heads(seen.q_raw), heads(seen.dq_raw));
+  put(view, Point::k_raw, heads(seen.k_raw), heads(seen.dk_raw));
   put(view, Point::head_output, heads(seen.head_output), heads(seen.d_head_output));
   put(view, Point::logits, rows_of_keys(seen.logits), rows_of_keys(d_logits_.data()));
   put(view, Point::weights, rows_of_keys(seen.weights), rows_of_keys(d_weights_.data()));
-  for (std::size_t head = 0; head < scale_.size(); ++head)
-    scale_[head] = seen.multiples[head] * model_.inverse_root_width;
+  for (std::size_t head = 0; head < scale_.size(); ++head) {
+    scale_[head] = seen.scales[head] * model_.inverse_root_width;
+    strength_[head] = seen.multiples[head] / seen.scales[head];
+  }
   view.mask = mask_;
   view.scale = scale_;
+  view.inverse_root_width = model_.inverse_root_width;
+  view.rule = &model_.rule;
+  view.strength = strength_;
   sink_->see(view);
 }
 

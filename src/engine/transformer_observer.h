@@ -11,7 +11,8 @@ namespace eureka {
 class TransformerObserver {
  public:
   // Requires: a model of Extent::whole.
-  explicit TransformerObserver(const TransformerModel& model) : model_(model), scale_(model.heads) {}
+  explicit TransformerObserver(const TransformerModel& model)
+      : model_(model), scale_(model.heads), strength_(model.heads) {}
 
   // Both outlive all that follows, up to the next start().
   void start(const ObservationRequest& request, ObservationSink& sink);
@@ -27,10 +28,16 @@ class TransformerObserver {
   struct Attention {
     MatrixA q, k, v, head_output;
     const float *logits, *weights;
-    const float* multiples;  // of 1/sqrt(head width), per head
+    const float* scales;     // multiples of 1/sqrt(head width), per head
+    const float* multiples;  // and these times the rule's own strength
     MatrixA dq = {nullptr, 0}, dk = {nullptr, 0}, dv = {nullptr, 0}, d_head_output = {nullptr, 0};
+    MatrixA q_raw = {nullptr, 0}, k_raw = {nullptr, 0};  // nullptr: nothing is done to queries and keys
+    MatrixA dq_raw = {nullptr, 0}, dk_raw = {nullptr, 0};
   };
   void attention(int layer, const Attention& seen);
+  // Memory of so many floats for a copy of the gradients by normalized queries and keys, which the pass turns into
+  // those by raw ones in place; nullptr: nobody asked for both.
+  float* kept_qk_gradient(int layer, std::size_t floats);
 
   // The residual stream entering block `layer`, or behind the last one; dx may be nullptr.
   void residual(int layer, const float* x, const float* dx);
@@ -47,8 +54,8 @@ class TransformerObserver {
   const ObservationRequest* request_ = nullptr;
   ObservationSink* sink_ = nullptr;
   SampleRange samples_{0, 0};
-  Buffer d_weights_, d_logits_;  // made when first asked for
-  std::vector<float> scale_;
+  Buffer d_weights_, d_logits_, d_qk_;  // made when first asked for
+  std::vector<float> scale_, strength_;
   std::vector<std::uint8_t> mask_bytes_;
   MaskView mask_;
 };

@@ -94,14 +94,18 @@ void TransformerPass::begin_showing(TransformerObserver& observer) {
 TransformerObserver::Attention TransformerPass::attention_values(int layer) {
   const Block& b = block(layer);
   const std::size_t p = model_.padded_width, ld = model_.qkv_stride;
-  const float* values = model_.rule.head_norm ? b.raw.data() : b.qkv.data();
+  const bool normalized = model_.rule.head_norm.has_value();
+  const float* values = normalized ? b.raw.data() : b.qkv.data();
   return {.q = {b.qkv.data(), ld},
           .k = {b.qkv.data() + p, ld},
           .v = {values + 2 * p, ld},
           .head_output = {b.heads.data(), model_.stride},
           .logits = b.logits.data(),
           .weights = b.weights.data(),
-          .multiples = weights_.block(layer).scales.data()};
+          .scales = weights_.block(layer).scales.data(),
+          .multiples = weights_.block(layer).multiples.data(),
+          .q_raw = {normalized ? b.raw.data() : nullptr, ld},
+          .k_raw = {normalized ? b.raw.data() + p : nullptr, ld}};
 }
 
 void TransformerPass::show(TransformerObserver& observer) {

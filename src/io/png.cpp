@@ -7,7 +7,7 @@
 
 namespace eureka {
 
-void write_png(const fs::path& path, const RgbImage& image) {
+std::string png_bytes(const RgbImage& image) {
   EUREKA_CHECK(image.rgb.size() ==
                    std::size_t{3} * static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height),
                "picture of the wrong size");
@@ -19,9 +19,11 @@ void write_png(const fs::path& path, const RgbImage& image) {
   std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(picture), '\0');
   png_alloc_size_t size = bytes.size();
   if (png_image_write_to_memory(&picture, bytes.data(), &size, 0, image.rgb.data(), 0, nullptr) == 0)
-    throw Error(ErrorKind::failed, fmt::format("cannot encode the picture: {}", picture.message), path.string());
+    throw Error(ErrorKind::failed, fmt::format("cannot encode the picture: {}", picture.message));
   bytes.resize(size);
-  atomic_write(path, bytes);
+  return bytes;
 }
+
+void write_png(const fs::path& path, const RgbImage& image) { atomic_write(path, png_bytes(image)); }
 
 }  // namespace eureka

@@ -16,6 +16,7 @@ FusedRule make(const OptionValues& values) {
   const auto take_row = [&]<class Row>(const Row& row) {
     rule.row = row;
     rule.gradient_needs_logits = Row::kGradientNeedsLogits;
+    rule.normalizes_rows = Row::kNormalizesRows;
   };
   if constexpr (has_own_rows<Options>)
     take_row(options);
@@ -41,6 +42,14 @@ std::vector<FusedRuleInfo> all_rules(std::index_sequence<kIndices...>) {
 
 bool FusedRule::has(RuleParameterRole role) const {
   return std::ranges::any_of(parameters, [&](const RuleParameter& parameter) { return parameter.role == role; });
+}
+
+RowForm FusedRule::form() const {
+  return std::visit([]<class Options>(const Options&) { return Options::kForm; }, row);
+}
+
+RowLaw FusedRule::law(const RowFacts& facts) const {
+  return std::visit([&](const auto& options) { return options.law(facts); }, row);
 }
 
 const std::vector<FusedRuleInfo>& fused_rules() {

@@ -17,11 +17,14 @@ namespace eureka {
 struct FusedRule {
   RowRule row;
   bool gradient_needs_logits = false;  // beside the weights, even where nobody learns the scale
+  bool normalizes_rows = false;        // the sharpness of law() depends on how far apart the logits lie
   std::optional<HeadNorm> head_norm;   // of queries and keys, before they meet
   std::vector<RuleParameter> parameters;
   float scale_factor = 1;  // on the scale of every head, where no parameter is
 
   bool has(RuleParameterRole role) const;
+  RowForm form() const;
+  RowLaw law(const RowFacts& row) const;
 };
 
 struct FusedRuleInfo {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -31,7 +32,38 @@ struct RuleParameter {
   double initial;
 };
 
+// What the weights a of a row are, given u = sharpness * (q.k) of its visible keys: what others must know to tell how
+// the weights answer to the logits.
+//   softmax      exp(u) / sum
+//   softmax_one  exp(u) / (1 + sum)
+//   sigmoid      1 / (1 + exp(shift - u))
+//   entmax15     max(0, u / 2 - tau)^2, with tau such that they add up to one
+//   other        nothing that is known
+enum class RowForm : std::uint8_t { other, softmax, softmax_one, sigmoid, entmax15 };
+
+// A row of logits q.k, in the numbers that rules read off it.
+struct RowFacts {
+  double keys = 1;                // visible ones
+  double variance = 0;            // of their logits, by the number of keys
+  double multiple = 1;            // of 1/sqrt(head width), the rule's own strength included
+  double inverse_root_width = 1;  // 1 / sqrt(head width)
+
+  double scale() const { return multiple * inverse_root_width; }
+};
+
+struct RowLaw {
+  double sharpness = 1;
+  double shift = 0;
+  // The sharpness itself answers to the logits: d sharpness = -pull * sharpness * (centered logits . d logits).
+  double pull = 0;
+};
+
 struct RuleOptions {
+  static constexpr RowForm kForm = RowForm::other;
+  // The sharpness depends on how far apart the logits lie.
+  static constexpr bool kNormalizesRows = false;
+  RowLaw law(const RowFacts& row) const { return {.sharpness = row.scale()}; }
+
   // The gradient of a row reads its logits beside its weights, even where nobody learns the scale.
   static constexpr bool kGradientNeedsLogits = false;
 

@@ -38,8 +38,10 @@ std::vector<BenchCase> bench_cases(const Catalog& catalog) {
     // Encoders only: the same work in PyTorch is written for those.
     const auto kind = transformer_kind(config.model.name);
     if (!kind || *kind == TransformerKind::decoder) continue;
-    const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
-    cases.push_back({preset.name, config.train.batch, engine_config(config, task->shape())});
+    const std::shared_ptr<const Task> task = Registry<Task>::instance().make(config.task.name, config.task.options);
+    // Images may have to be fetched first.
+    const bool drawn = task->shape().input() != InputKind::image;
+    cases.push_back({preset.name, config.train.batch, engine_config(config, task->shape()), drawn ? task : nullptr});
   }
   return cases;
 }
@@ -59,6 +61,10 @@ double full_flops(const BenchCase& one) {
 
 Batch bench_batch(const BenchCase& one) {
   Batch batch;
+  if (one.task != nullptr) {
+    one.task->sample({.seed = 1, .samples = one.batch}, batch);
+    return batch;
+  }
   batch.resize(one.batch, one.config.shape, 0);
   RandomStream random(1, "bench data");
   random.fill_normal(batch.inputs);

@@ -1,6 +1,7 @@
 // What `eureka bench` measures: models of fixed sizes on images, and the shipped presets.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct BenchCase {
   std::string name;
   std::int64_t batch = 128;
   EngineConfig config;
+  std::shared_ptr<const Task> task = nullptr;  // whose batches it learns; nullptr: random ones of the same shape
 
   TransformerPlan plan() const;
 };

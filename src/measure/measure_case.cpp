@@ -15,6 +15,7 @@
 #include "measure/bench_processes.h"
 #include "measure/step_profile.h"
 #include "measure/step_times.h"
+#include "train/config.h"
 
 namespace eureka {
 namespace {
@@ -32,8 +33,8 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 // One engine at work on a case.
 class Worker {
  public:
-  Worker(const EngineConfig& config, const Batch& batch)
-      : batch_(batch), engine_(make_engine(EngineChoice::automatic, config).engine) {
+  Worker(const EngineConfig& config, const Batch& batch, const Task* task = nullptr)
+      : batch_(batch), task_(task), engine_(make_engine(EngineChoice::automatic, config).engine) {
     steps(2, warm_up_);
   }
   void steps(std::size_t count) { steps(count, times); }
@@ -42,10 +43,16 @@ class Worker {
   // Looks before steps that are not counted, as a run in training does.
   void look(DiagnosticSet& diagnostics, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
+      engine_->gradient(batch_, step_);
       const auto start = std::chrono::steady_clock::now();
-      diagnostics.look(*engine_, batch_, step_, kLookSamples);
+      diagnostics.look(*engine_, {.batch = batch_,
+                                  .step = step_,
+                                  .samples = kLookSamples,
+                                  .task = task_,
+                                  .gradient_pending = true,
+                                  .last_update = LastUpdate{.step = step_ - 1, .lr = kLearningRate}});
       look_ms.push_back(milliseconds_since(start));
-      steps(1, warm_up_);
+      engine_->update({.step = step_++, .lr = kLearningRate});
     }
   }
   std::string engine() const { return engine_->name(); }
@@ -54,17 +61,20 @@ class Worker {
   std::vector<double> look_ms;
 
  private:
+  static constexpr double kLearningRate = 1e-4;
+
   void steps(std::size_t count, StepTimes& to) {
     const double cpu_before = process_cpu_ms();
     for (std::size_t i = 0; i < count; ++i, ++step_) {
       const auto start = std::chrono::steady_clock::now();
-      engine_->train_step(batch_, {.step = step_, .lr = 1e-4});
+      engine_->train_step(batch_, {.step = step_, .lr = kLearningRate});
       to.ms.push_back(milliseconds_since(start));
     }
     to.cpu_ms += process_cpu_ms() - cpu_before;
   }
 
   const Batch& batch_;
+  const Task* task_;
   std::unique_ptr<Engine> engine_;
   std::int64_t step_ = 0;
   StepTimes warm_up_;
@@ -126,7 +136,7 @@ std::optional<std::string> why_not_here(const BenchCase& one) {
 
 Json measure_case(const BenchCase& one, const BenchSettings& settings) {
   const Batch batch = bench_batch(one);
-  Worker ours(one.config, batch);
+  Worker ours(one.config, batch, one.task.get());
   std::vector<Beside> others;
   const auto add = [&](const std::string& what, const auto& change) {
     EngineConfig config = one.config;
@@ -137,8 +147,8 @@ Json measure_case(const BenchCase& one, const BenchSettings& settings) {
   if (!settings.beside_rule.empty())
     add(settings.beside_rule, [&](EngineConfig& config) { use_rule(config, settings.beside_rule); });
   DiagnosticSet diagnostics;
-  if (!settings.diagnose.empty())
-    diagnostics.add(settings.diagnose, Registry<Diagnostic>::instance().make(settings.diagnose));
+  for (const std::string& name : split_names(settings.diagnose == "default" ? kDefaultDiagnostics : settings.diagnose))
+    diagnostics.add(name, Registry<Diagnostic>::instance().make(name));
   std::optional<PyTorch> pytorch;
   StepTimes theirs;
   if (settings.against_pytorch) {

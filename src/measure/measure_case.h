@@ -21,11 +21,11 @@ struct BenchSettings {
   int threads = 1;
   std::string rule = "softmax";
   std::string beside_rule;
-  std::string diagnose;
+  std::string diagnose;  // names of diagnostics, or "default"
 };
 
-// How often and at how many samples a diagnostic looks.
-inline constexpr int kLookEvery = 25;
+// How often and at how many samples diagnostics look: as a run does by default.
+inline constexpr int kLookEvery = 100;
 inline constexpr std::int64_t kLookSamples = 16;
 
 // Another rule comes with its own default options.

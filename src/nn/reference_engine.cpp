@@ -75,6 +75,7 @@ ReferenceEngine::ReferenceEngine(const EngineConfig& config) : config_(config) {
   model_->bind(*parameters_);
   parts_ = parts_of(parameters_->specs());
   optimizer_ = std::make_unique<Optimizer>(config.optimizer, config.lr_multiplier, *parameters_);
+  if (find_fused_rule(config.rule) != nullptr) rule_ = make_fused_rule(config.rule, config.rule_options);
 }
 
 // Tensors below borrow the memory of the batch for the length of a step; it is not written through them.
@@ -157,12 +158,27 @@ at::Tensor ReferenceEngine::forward(const Batch& batch, const ForwardContext& co
   return forward(inputs_of(batch), context);
 }
 
-StepResult ReferenceEngine::gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) {
-  parameters_->zero_gradients();
+at::Tensor ReferenceEngine::learning_forward(const Batch& batch, std::int64_t step) {
+  const std::vector<ModelBuffer> buffers = model_->buffers();
+  std::vector<at::Tensor> before;
+  for (const ModelBuffer& buffer : buffers) before.push_back(buffer.value.clone());
   ForwardContext context = context_at(step, true);
   context.updates_buffers = true;
-  const Answers answers = answers_of(batch);
   const at::Tensor predictions = forward(batch, context);
+  const at::NoGradGuard no_grad;
+  learned_buffers_.clear();
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    at::Tensor buffer = buffers[i].value;
+    learned_buffers_.push_back(buffer.clone());
+    buffer.copy_(before[i]);
+  }
+  return predictions;
+}
+
+StepResult ReferenceEngine::gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) {
+  parameters_->zero_gradients();
+  const Answers answers = answers_of(batch);
+  const at::Tensor predictions = learning_forward(batch, step);
   at::Tensor loss = loss_of(predictions, answers, config_.label_smoothing);
   if (denominator > 0 && denominator != answers.count)
     loss = loss * (static_cast<double>(answers.count) / static_cast<double>(denominator));
@@ -182,6 +198,8 @@ FlatGradient ReferenceEngine::flat_gradient() {
 }
 
 void ReferenceEngine::update(const StepSettings& settings) {
+  const std::vector<ModelBuffer> buffers = model_->buffers();
+  for (std::size_t i = 0; i < learned_buffers_.size(); ++i) at::Tensor(buffers[i].value).copy_(learned_buffers_[i]);
   if (settings.gradient_scale != 1) at::Tensor(parameters_->gradients()).mul_(settings.gradient_scale);
   optimizer_->update(*parameters_, settings.lr, settings.step);
 }

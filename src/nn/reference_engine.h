@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "engine/engine.h"
+#include "kernels/fused_rules.h"
 #include "nn/device.h"
 #include "nn/model.h"
 #include "nn/optimizer.h"
@@ -52,6 +54,10 @@ class ReferenceEngine final : public Engine {
   at::Tensor loss_of(const at::Tensor& predictions, const Answers& answers, double smoothing) const;
   at::Tensor accuracy_of(const at::Tensor& predictions, const Answers& answers) const;
   ForwardContext context_at(std::int64_t step, bool training) const;
+  // A forward pass that leaves what the buffers of the model learn from it in learned_buffers_.
+  at::Tensor learning_forward(const Batch& batch, std::int64_t step);
+  void show_parameters(const ObservationRequest& request, const std::vector<at::Tensor>& gradients,
+                       ObservationSink& sink) const;
 
   EngineConfig config_;
   at::TensorOptions tensor_options_;
@@ -59,6 +65,8 @@ class ReferenceEngine final : public Engine {
   std::unique_ptr<ParameterSet> parameters_;
   std::vector<ParameterPart> parts_;  // of the flat parameters
   std::unique_ptr<Optimizer> optimizer_;
+  std::vector<at::Tensor> learned_buffers_;  // what the model's buffers become with the update
+  std::optional<FusedRule> rule_;            // as those who look inside know it; nothing: it has no kernel
 };
 
 }  // namespace eureka

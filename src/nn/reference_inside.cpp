@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/last_update.h"
+#include "engine/transformer_layout.h"
 #include "nn/device.h"
 #include "nn/reference_engine.h"
 
@@ -15,20 +17,27 @@ class Keeper final : public ForwardHook {
   struct Layer {
     std::map<Point, at::Tensor> tensors;
     at::Tensor mask;
-    std::vector<float> scale;
+    std::vector<float> scale, strength;
+    float inverse_root_width = 1;
   };
 
-  explicit Keeper(const ObservationRequest& request) : request_(request) {}
+  Keeper(const ObservationRequest& request, const FusedRule* rule) : request_(request), rule_(rule) {}
 
   void attention(int layer, std::int64_t heads, const AttentionContext& context) override {
     if (!request_.wants(layer)) return;
     Layer& kept = layers[layer];
     kept.mask = context.mask;
     const AttentionScale& scale = context.scale;
+    kept.inverse_root_width = static_cast<float>(scale.inverse_root_width);
     if (scale.learned_multiple.defined())
       kept.scale = plain_values(scale.learned_multiple * scale.inverse_root_width);
     else
       kept.scale.assign(static_cast<std::size_t>(heads), static_cast<float>(scale.multiple * scale.inverse_root_width));
+    if (rule_ == nullptr) return;
+    kept.strength.assign(static_cast<std::size_t>(heads), rule_->scale_factor);
+    for (std::size_t i = 0; i < rule_->parameters.size(); ++i)
+      if (rule_->parameters[i].role == RuleParameterRole::scale_factor)
+        kept.strength = plain_values(context.parameters[i]);
   }
   void tensor(Point point, int layer, const at::Tensor& value) override {
     if (request_.wants(point, layer)) layers[layer].tensors[point] = value;
@@ -38,6 +47,7 @@ class Keeper final : public ForwardHook {
 
  private:
   const ObservationRequest& request_;
+  const FusedRule* rule_;
 };
 
 // The first `samples`. The residual stream, which has no heads, gets one.
@@ -101,13 +111,15 @@ class GraphHessian final : public HessianProduct {
 void ReferenceEngine::observe(const Batch& batch, std::int64_t step, const ObservationRequest& request,
                               ObservationSink& sink) {
   const std::int64_t seen = request.samples > 0 ? std::min(batch.samples, request.samples) : batch.samples;
-  const bool backward = request.gradients || request.parameter_gradients;
+  const bool own_pass = request.parameters == ParameterGradients::own_pass;
+  const bool backward = request.gradients || own_pass;
   const at::AutoGradMode graph(backward);
-  Keeper keeper(request);
+  const FusedRule* rule = rule_ ? &*rule_ : nullptr;
+  Keeper keeper(request, rule);
   ForwardContext context = context_at(step, true);
   context.hook = &keeper;
   ModelInputs inputs = inputs_of(batch);
-  if (!request.parameter_gradients) {
+  if (!own_pass) {
     // Samples do not meet in a model that has points to look at.
     inputs.values = inputs.values.narrow(0, 0, seen);
     if (inputs.visible.defined()) inputs.visible = inputs.visible.narrow(0, 0, seen);
@@ -126,7 +138,7 @@ void ReferenceEngine::observe(const Batch& batch, std::int64_t step, const Obser
     if (request.gradients)
       for (const auto& [layer, kept] : keeper.layers)
         for (const auto& [point, tensor] : kept.tensors) by.push_back(tensor);
-    if (request.parameter_gradients) by.insert(by.end(), parameters_->leaves().begin(), parameters_->leaves().end());
+    if (own_pass) by.insert(by.end(), parameters_->leaves().begin(), parameters_->leaves().end());
     if (!by.empty()) gradients = gradients_by(loss, by, false);
   }
 
@@ -138,6 +150,9 @@ void ReferenceEngine::observe(const Batch& batch, std::int64_t step, const Obser
     const at::Tensor mask = kept.mask.defined() ? kept.mask.cpu() : at::Tensor();
     attention.mask = view_of_mask(mask);
     attention.scale = kept.scale;
+    attention.inverse_root_width = kept.inverse_root_width;
+    attention.rule = rule;
+    attention.strength = kept.strength;
     for (const auto& [point, tensor] : kept.tensors) {
       ObservationView& place = point == Point::residual ? stream : attention;
       if (request.values) place.values[static_cast<std::size_t>(point)] = view(tensor);
@@ -146,16 +161,42 @@ void ReferenceEngine::observe(const Batch& batch, std::int64_t step, const Obser
     if (kept.tensors.contains(Point::residual)) sink.see(stream);
     if (!kept.scale.empty()) sink.see(attention);
   }
-  if (!request.parameter_gradients) return;
+  if (request.parameters == ParameterGradients::none) return;
+  if (own_pass)
+    return show_parameters(request, {gradients.begin() + static_cast<std::ptrdiff_t>(next), gradients.end()}, sink);
+  std::vector<at::Tensor> pending;
+  for (std::size_t i = 0; i < parts_.size(); ++i) pending.push_back(parameters_->part(parameters_->gradients(), i));
+  show_parameters(request, pending, sink);
+}
+
+void ReferenceEngine::show_parameters(const ObservationRequest& request, const std::vector<at::Tensor>& gradients,
+                                      ObservationSink& sink) const {
+  const std::size_t heads = attention_heads(config_.model, config_.model_options, config_.shape);
+  const auto flat = [](const at::Tensor& tensor) { return readable(tensor.detach().reshape({-1})); };
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const at::Tensor values = readable(parameters_->leaves()[i].reshape({-1}));
-    const at::Tensor gradient = readable(gradients[next++].reshape({-1}));
-    sink.see_parameter({.spec = &parameters_->specs()[i],
-                        .rows = static_cast<std::int64_t>(parts_[i].rows),
-                        .columns = static_cast<std::int64_t>(parts_[i].columns),
-                        .stride = static_cast<std::int64_t>(parts_[i].stride),
-                        .values = values.data_ptr<float>(),
-                        .gradient = gradient.data_ptr<float>()});
+    const ParameterSpec& spec = parameters_->specs()[i];
+    const at::Tensor values = flat(parameters_->leaves()[i]), gradient = flat(gradients[i]);
+    ParameterView view{.spec = &spec,
+                       .rows = static_cast<std::int64_t>(parts_[i].rows),
+                       .columns = static_cast<std::int64_t>(parts_[i].columns),
+                       .stride = static_cast<std::int64_t>(parts_[i].stride),
+                       .values = values.data_ptr<float>(),
+                       .gradient = gradient.data_ptr<float>(),
+                       .heads = heads};
+    std::vector<float> update;
+    if (request.last_update) {
+      std::vector<at::Tensor> state;
+      for (const auto& [kind, all] : optimizer_->state()) state.push_back(flat(parameters_->part(all, i)));
+      update.resize(static_cast<std::size_t>(values.numel()));
+      last_update(config_.optimizer,
+                  {.rate = request.last_update->lr * config_.lr_multiplier[spec.group],
+                   .decay = spec.decays ? config_.optimizer.weight_decay : 0.0,
+                   .updates = request.last_update->step + 1},
+                  update.size(), view.values, state[0].data_ptr<float>(),
+                  state.size() > 1 ? state[1].data_ptr<float>() : nullptr, update.data());
+      view.update = update.data();
+    }
+    sink.see_parameter(view);
   }
 }
 

@@ -91,11 +91,16 @@ at::Tensor Transformer::attention(const at::Tensor& x, const Block& block, int l
                              block.log_scale.defined() ? block.log_scale.exp().view({-1, 1, 1}) : at::Tensor()};
   attention_context.mask = mask;
   attention_context.parameters = block.rule_parameters;
+  const at::Tensor q_raw = q, k_raw = k;
   context_.rule->prepare(q, k, attention_context);
   const at::Tensor logits = batched_product(q, k.transpose(-2, -1));
   const at::Tensor weights = context_.rule->weights(logits, attention_context);
   const at::Tensor heads = batched_product(weights, v);
   if (context.hook != nullptr) context.hook->attention(layer, options_.heads, attention_context);
+  if (!q.is_same(q_raw)) {
+    context.observe(Point::q_raw, layer, q_raw);
+    context.observe(Point::k_raw, layer, k_raw);
+  }
   context.observe(Point::q, layer, q);
   context.observe(Point::k, layer, k);
   context.observe(Point::v, layer, v);

@@ -30,19 +30,6 @@ void collect(const char* section, Options options, FlatEntries& out) {
   options.visit(visitor);
 }
 
-std::vector<std::string> split_names(const std::string& text) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    std::string name = text.substr(begin, end - begin);
-    name.erase(0, name.find_first_not_of(' '));
-    name.erase(name.find_last_not_of(' ') + 1);
-    if (!name.empty()) names.push_back(std::move(name));
-    begin = end + 1;
-  }
-  return names;
-}
-
 class Resolver {
  public:
   Resolver(const ConfigEntries& entries, const Catalog& catalog) : entries_(entries), catalog_(catalog) {}
@@ -117,6 +104,19 @@ class Resolver {
 };
 
 }  // namespace
+
+std::vector<std::string> split_names(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    std::string name = text.substr(begin, end - begin);
+    name.erase(0, name.find_first_not_of(' '));
+    name.erase(name.find_last_not_of(' ') + 1);
+    if (!name.empty()) names.push_back(std::move(name));
+    begin = end + 1;
+  }
+  return names;
+}
 
 std::vector<ConfigSection> fixed_sections() {
   return {{"attention.scale", describe<ScaleOptions>()},

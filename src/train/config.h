@@ -83,6 +83,11 @@ struct RunOptions {
   }
 };
 
+// What `eureka train` looks at, and at every how many validations, unless it is told otherwise; studies look at
+// nothing.
+inline constexpr const char* kDefaultDiagnostics = "gradients, attention, jacobian, attenuation, progress";
+inline constexpr std::int64_t kDefaultLookEvery = 4;
+
 struct DiagnoseOptions {
   std::string names;
   std::int64_t every = 0;
@@ -121,6 +126,9 @@ struct ConfigSection {
   OptionList options;
 };
 std::vector<ConfigSection> fixed_sections();
+
+// "a, b ,c" -> {"a", "b", "c"}
+std::vector<std::string> split_names(const std::string& text);
 
 // Lays overrides over a base. Naming another task, model or rule drops the options of the one it replaces.
 ConfigEntries merge_entries(ConfigEntries base, const ConfigEntries& overrides);

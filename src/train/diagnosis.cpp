@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "train/schedule.h"
+
 namespace eureka {
 
-Diagnosis::Diagnosis(const RunConfig& config) : options_(config.diagnose), last_step_(config.train.steps) {
+Diagnosis::Diagnosis(const RunConfig& config, const Task& task)
+    : options_(config.diagnose), train_(config.train), task_(task) {
   for (const PluginChoice& choice : config.diagnostics) {
     set_.add(choice.name, Registry<Diagnostic>::instance().make(choice.name, choice.options));
     names_.push_back(choice.name);
@@ -12,14 +15,20 @@ Diagnosis::Diagnosis(const RunConfig& config) : options_(config.diagnose), last_
 }
 
 bool Diagnosis::due(std::int64_t step) const {
-  return !set_.empty() && (options_.every == 0 || step % options_.every == 0 || step == last_step_);
+  return !set_.empty() && (options_.every == 0 || step % options_.every == 0 || step == train_.steps);
 }
 
-NamedNumbers Diagnosis::look(Engine& engine, const Batch& batch, std::int64_t step) {
-  NamedNumbers numbers = set_.look(engine, batch, step, options_.samples);
-  if (numbers.empty()) return numbers;
-  seen_ = MetricsRow{.step = step, .numbers = numbers};
-  return numbers;
+bool Diagnosis::wants_gradient(std::int64_t step) const {
+  return due(step) && step < train_.steps && set_.wants_parameters();
+}
+
+LookResult Diagnosis::look(Engine& engine, const Batch& batch, std::int64_t step, bool gradient_pending) {
+  LookRequest request{
+      .batch = batch, .step = step, .samples = options_.samples, .task = &task_, .gradient_pending = gradient_pending};
+  if (step > 0) request.last_update = LastUpdate{.step = step - 1, .lr = learning_rate(train_, step - 1)};
+  LookResult look = set_.look(engine, request);
+  if (!look.numbers.empty()) seen_ = MetricsRow{.step = step, .numbers = look.numbers};
+  return look;
 }
 
 void Diagnosis::remember(const MetricsRow& row) {

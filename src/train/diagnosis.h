@@ -1,7 +1,8 @@
 // What a run reports of its inside: when it is looked at, on which samples, and what was seen last.
 //
-//   Diagnosis diagnosis(config);
-//   if (diagnosis.due(step)) numbers = diagnosis.look(engine, training_batch_of(step), step);
+//   Diagnosis diagnosis(config, task);
+//   if (diagnosis.due(step)) LookResult look = diagnosis.look(engine, training_batch_of(step), step,
+//   gradient_is_there);
 //
 // Ensures: the numbers are a function of (config, parameters, step); a run that is looked at trains to the same bits.
 #pragma once
@@ -16,13 +17,18 @@ namespace eureka {
 
 class Diagnosis {
  public:
-  explicit Diagnosis(const RunConfig& config);
+  // The task must outlive it.
+  Diagnosis(const RunConfig& config, const Task& task);
 
   // Whether the row of metrics of this step holds what diagnostics say: at every diagnose.every steps and at the end.
   bool due(std::int64_t step) const;
 
-  // At the first diagnose.samples of the training batch of that step, before its update.
-  NamedNumbers look(Engine& engine, const Batch& batch, std::int64_t step);
+  // Whether a look needs the gradients of the parameters: those of the step that is about to be taken, if it is.
+  bool wants_gradient(std::int64_t step) const;
+
+  // At the first diagnose.samples of the training batch of that step, before its update. `gradient_pending`: the engine
+  // has computed that step's gradient already.
+  LookResult look(Engine& engine, const Batch& batch, std::int64_t step, bool gradient_pending);
 
   // A row of metrics of a run that is resumed: its numbers, if it has any, were the last ones seen.
   void remember(const MetricsRow& row);
@@ -32,8 +38,9 @@ class Diagnosis {
 
  private:
   DiagnoseOptions options_;
+  TrainOptions train_;
+  const Task& task_;
   std::vector<std::string> names_;
-  std::int64_t last_step_;
   DiagnosticSet set_;
   std::optional<MetricsRow> seen_;
 };

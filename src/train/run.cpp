@@ -78,7 +78,7 @@ class TrainingRun {
                                   : RunDirectory::create(request.directory, config)),
         metric_(task_->metric()),
         detector_(detector_options(*task_, config)),
-        diagnosis_(config) {
+        diagnosis_(config, *task_) {
     if (request.resume) restore(request.resume_step);
   }
 
@@ -90,6 +90,8 @@ class TrainingRun {
   RunStatus train();
   // The training batch of the step at hand.
   const Batch& batch();
+  // Of the step at hand, computed once.
+  const StepResult& gradient();
   bool train_one_step();
   bool evaluate();
   bool enough() const;
@@ -120,6 +122,8 @@ class TrainingRun {
   LoopState loop_;
   Batch batch_;
   std::int64_t batch_step_ = -1;  // whose it is
+  StepResult gradient_;
+  std::int64_t gradient_step_ = -1;  // whose gradient the engine holds
   std::int64_t last_row_step_ = -1;
   Measured last_{std::nan(""), std::nan("")};
   std::int64_t checkpoint_step_ = -1;  // of the last checkpoint that stays
@@ -214,9 +218,17 @@ const Batch& TrainingRun::batch() {
   return batch_;
 }
 
+const StepResult& TrainingRun::gradient() {
+  if (gradient_step_ != loop_.step) gradient_ = engine_->gradient(batch(), loop_.step);
+  gradient_step_ = loop_.step;
+  return gradient_;
+}
+
 bool TrainingRun::train_one_step() {
-  const StepResult result =
-      engine_->train_step(batch(), {.step = loop_.step, .lr = learning_rate(config_.train, loop_.step)});
+  const StepResult& result = gradient();
+  engine_->update({.step = loop_.step,
+                   .lr = learning_rate(config_.train, loop_.step),
+                   .gradient_scale = clip_factor(config_.train.clip, result.gradient_norm)});
   ++loop_.step;
   if (!std::isfinite(result.loss)) {
     diverge("train_loss", result.loss);
@@ -256,8 +268,12 @@ MetricsRow TrainingRun::metrics_row() {
   }
   row.add("lr", learning_rate(config_.train, loop_.step));
   row.add("scale_multiple", scale_multiple(config_.scale, loop_.step, config_.train.steps));
-  if (diagnosis_.due(loop_.step))
-    for (const auto& [name, value] : diagnosis_.look(*engine_, batch(), loop_.step)) row.add(name, value);
+  if (!diagnosis_.due(loop_.step)) return row;
+  const bool pending = diagnosis_.wants_gradient(loop_.step);
+  if (pending) gradient();
+  const LookResult look = diagnosis_.look(*engine_, batch(), loop_.step, pending);
+  for (const auto& [name, value] : look.numbers) row.add(name, value);
+  for (const LookFile& file : look.files) directory_.write_look(loop_.step, file.name, file.bytes);
   return row;
 }
 

@@ -109,6 +109,13 @@ void RunDirectory::log_metrics(const MetricsRow& row) {
   scalars_->add_scalars(row.step, std::vector<TaggedValue>(tagged.begin(), tagged.end()), seconds_since_epoch());
 }
 
+void RunDirectory::write_look(std::int64_t step, const std::string& name, const std::string& bytes) {
+  refuse_if_removed();
+  const fs::path file = path_ / "looks" / fmt::format("step-{}", step) / name;
+  make_directories(file.parent_path());
+  atomic_write(file, bytes);
+}
+
 void RunDirectory::log_event(const RunEvent& event) { events_->append_line(to_text(event)); }
 
 void RunDirectory::sync_logs() {

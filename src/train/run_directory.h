@@ -33,6 +33,8 @@ class RunDirectory {
   // One row of metrics.jsonl, and the same numbers for TensorBoard: val_loss becomes val/loss.
   void log_metrics(const MetricsRow& row);
   void log_event(const RunEvent& event);
+  // What a diagnostic has beside numbers: looks/step-N/<name>.
+  void write_look(std::int64_t step, const std::string& name, const std::string& bytes);
 
   // Byte offsets of the logs into `loop`, after making them durable.
   void mark(LoopState& loop);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -13,18 +14,48 @@
 namespace eureka {
 namespace {
 
-std::vector<EngineConfig> configs() {
-  std::vector<EngineConfig> all = {base_config(), decoder_config(), vit_config()};
-  for (const RuleVariant& variant : rule_variants()) {
-    all.push_back(base_config());
-    all.back().rule = variant.rule;
-    all.back().rule_options = variant.options;
+// A model and what it is shown; `task` is nullptr where nobody knows what the tokens mean.
+struct Case {
+  EngineConfig config;
+  std::shared_ptr<const Task> task;
+
+  Batch batch(std::uint64_t step = 0) const {
+    if (task == nullptr) return random_batch(config.shape, 40, {.masked = config.model == "decoder", .step = step});
+    Batch batch;
+    task->sample({.seed = 1, .step = step, .samples = 40}, batch);
+    return batch;
   }
-  return all;
+  LookRequest request(const Batch& batch_at_hand, std::int64_t step = 3) const {
+    return {.batch = batch_at_hand,
+            .step = step,
+            .samples = 16,
+            .task = task.get(),
+            .last_update = LastUpdate{.step = step - 1, .lr = 1e-2}};
+  }
+};
+
+Case task_case(EngineConfig config, const std::string& task, const OptionValues& options = {}) {
+  Case one{std::move(config), Registry<Task>::instance().make(task, options)};
+  one.config.shape = one.task->shape();
+  return one;
 }
 
-Batch batch_of(const EngineConfig& config, std::uint64_t step = 0) {
-  return random_batch(config.shape, 40, {.masked = config.model == "decoder", .step = step});
+std::vector<Case> task_cases() {
+  EngineConfig vit = vit_config();
+  vit.model_options["patch"] = std::int64_t{14};
+  return {task_case(base_config(), "two-step"), task_case(decoder_config(), "copy"),
+          task_case(vit, "digit-pair", {{"data", std::string("glyphs")}})};
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all = task_cases();
+  for (const EngineConfig& config : {base_config(), decoder_config(), vit_config()}) all.push_back({config, nullptr});
+  for (const RuleVariant& variant : rule_variants()) {
+    all.push_back(task_case(base_config(), "two-step"));
+    all.back().config.rule = variant.rule;
+    all.back().config.rule_options = variant.options;
+  }
+  return all;
 }
 
 DiagnosticSet set_of(const std::vector<std::string>& names) {
@@ -45,77 +76,153 @@ TEST(DiagnosticConformance, NumbersAreDeclaredWithUnitAndMeaning) {
       EXPECT_FALSE(info.unit.empty()) << info.name;
       EXPECT_FALSE(info.meaning.empty()) << info.name;
     }
-    EXPECT_FALSE(declared.empty());
     EXPECT_FALSE(Registry<Diagnostic>::instance().info(name).description.empty());
   }
+}
+
+// `looks` at a model that has been trained for some steps.
+template <class Looks>
+void after_some_steps(const Case& one, const Looks& looks) {
+  FusedEngine engine(one.config);
+  for (std::int64_t step = 0; step < 3; ++step)
+    engine.train_step(one.batch(static_cast<std::uint64_t>(step)), {step, 1e-2});
+  looks(engine);
 }
 
 TEST(DiagnosticConformance, ReportsFiniteNumbersUnderDeclaredNamesInAFixedOrder) {
   for (const std::string& name : all_names()) {
     std::set<std::string> declared, reported;
+    bool files = false;
     for (const NumberInfo& info : Registry<Diagnostic>::instance().make(name)->numbers()) declared.insert(info.name);
-    for (const EngineConfig& config : configs()) {
-      SCOPED_TRACE(name + ": " + text_of(config));
-      FusedEngine engine(config);
-      DiagnosticSet set = set_of({name});
-      const NamedNumbers numbers = set.look(engine, batch_of(config), 3, 16);
-      EXPECT_FALSE(numbers.empty());
-      std::set<std::string> names;
-      for (const auto& [full, value] : numbers) {
-        EXPECT_TRUE(std::isfinite(value)) << full;
-        EXPECT_TRUE(names.insert(full).second) << full << " twice";
-        ASSERT_TRUE(full.starts_with(name + "/")) << full;
-        const std::string rest = full.substr(name.size() + 1);
-        reported.insert(rest.substr(0, rest.find('/')));
-      }
-      // A look leaves nothing behind: the next one says the same, bit for bit.
-      EXPECT_EQ(set.look(engine, batch_of(config), 3, 16), numbers);
+    for (const Case& one : cases()) {
+      SCOPED_TRACE(name + ": " + text_of(one.config));
+      after_some_steps(one, [&](Engine& engine) {
+        DiagnosticSet set = set_of({name});
+        const Batch batch = one.batch(3);
+        const LookResult look = set.look(engine, one.request(batch));
+        std::set<std::string> names;
+        for (const auto& [full, value] : look.numbers) {
+          EXPECT_TRUE(std::isfinite(value)) << full;
+          EXPECT_TRUE(names.insert(full).second) << full << " twice";
+          ASSERT_TRUE(full.starts_with(name + "/")) << full;
+          const std::string rest = full.substr(name.size() + 1);
+          reported.insert(rest.substr(0, rest.find('/')));
+        }
+        for (const LookFile& file : look.files) {
+          files = true;
+          EXPECT_TRUE(file.name.starts_with(name + "/")) << file.name;
+          EXPECT_FALSE(file.bytes.empty());
+        }
+        EXPECT_TRUE(one.task == nullptr || !look.numbers.empty() || !look.files.empty() || one.config.rule == "linear");
+        // A look leaves nothing behind: the next one says the same, bit for bit.
+        EXPECT_EQ(set.look(engine, one.request(batch)).numbers, look.numbers);
+      });
     }
     EXPECT_EQ(reported, declared);
+    EXPECT_TRUE(files || !declared.empty()) << name << " says nothing at all";
   }
 }
 
 // Rows of metrics are the same bytes on every processor with fused multiply-add.
-TEST(DiagnosticConformance, NumbersAreTheSameForEveryInstructionSet) {
+TEST(DiagnosticConformance, NumbersAndFilesAreTheSameForEveryInstructionSet) {
   const std::string before = instruction_set();
-  for (const EngineConfig& config : configs()) {
-    SCOPED_TRACE(text_of(config));
-    std::optional<NamedNumbers> expected;
+  for (const Case& one : cases()) {
+    SCOPED_TRACE(text_of(one.config));
+    std::optional<LookResult> expected;
     for (const std::string& set : instruction_sets()) {
       choose_instruction_set(set);
       if (!has_fused_multiply_add()) continue;
-      FusedEngine engine(config);
-      const NamedNumbers numbers = set_of(all_names()).look(engine, batch_of(config), 3, 16);
-      if (expected)
-        EXPECT_EQ(numbers, *expected) << set;
-      else
-        expected = numbers;
+      after_some_steps(one, [&](Engine& engine) {
+        const Batch batch = one.batch(3);
+        const LookResult look = set_of(all_names()).look(engine, one.request(batch));
+        if (!expected) expected = look;
+        EXPECT_EQ(look.numbers, expected->numbers) << set;
+        ASSERT_EQ(look.files.size(), expected->files.size());
+        for (std::size_t i = 0; i < look.files.size(); ++i) EXPECT_EQ(look.files[i].bytes, expected->files[i].bytes);
+      });
     }
   }
   choose_instruction_set(before);
 }
 
 TEST(DiagnosticConformance, TogetherTheySayWhatEachSaysAlone) {
-  const EngineConfig config = base_config();
-  FusedEngine engine(config);
-  NamedNumbers alone;
-  for (const std::string& name : all_names())
-    for (const auto& number : set_of({name}).look(engine, batch_of(config), 0, 16)) alone.push_back(number);
-  EXPECT_EQ(set_of(all_names()).look(engine, batch_of(config), 0, 16), alone);
+  for (const Case& one : task_cases())
+    after_some_steps(one, [&](Engine& engine) {
+      const Batch batch = one.batch(3);
+      NamedNumbers alone;
+      for (const std::string& name : all_names())
+        for (const auto& number : set_of({name}).look(engine, one.request(batch)).numbers) alone.push_back(number);
+      EXPECT_EQ(set_of(all_names()).look(engine, one.request(batch)).numbers, alone);
+    });
 }
 
+// Also when they are shown the gradient of the step itself, between gradient() and update().
 TEST(DiagnosticConformance, TrainingBitsAreTheSameWithAndWithout) {
-  for (const EngineConfig& config : {base_config(), decoder_config(), vit_config()}) {
-    FusedEngine seen(config), alone(config);
+  std::vector<Case> all = task_cases();
+  all.push_back({mlp_config(), nullptr});
+  all.push_back({resnet_config(), nullptr});
+  for (const Case& one : all) {
+    SCOPED_TRACE(text_of(one.config));
+    FusedEngine seen(one.config), alone(one.config);
     DiagnosticSet set = set_of(all_names());
-    for (std::int64_t step = 0; step < 3; ++step) {
-      const Batch batch = batch_of(config, static_cast<std::uint64_t>(step));
-      set.look(seen, batch, step, 16);
-      EXPECT_EQ(seen.train_step(batch, {step, 1e-2}).loss, alone.train_step(batch, {step, 1e-2}).loss);
+    for (std::int64_t step = 0; step < 4; ++step) {
+      const Batch batch = one.batch(static_cast<std::uint64_t>(step));
+      LookRequest request = one.request(batch, step);
+      if (step == 0) request.last_update.reset();
+      set.look(seen, request);
+      double loss = 0;
+      if (step % 2 == 0) {
+        loss = seen.train_step(batch, {step, 1e-2}).loss;
+      } else {
+        loss = seen.gradient(batch, step).loss;
+        request.gradient_pending = true;
+        EXPECT_FALSE(set.look(seen, request).numbers.empty());
+        seen.update({step, 1e-2});
+      }
+      EXPECT_EQ(loss, alone.train_step(batch, {step, 1e-2}).loss);
     }
+    // A gradient that no update follows teaches nothing, running statistics included.
+    seen.gradient(one.batch(9), 4);
     const EngineState a = seen.export_state(), b = alone.export_state();
     for (std::size_t i = 0; i < a.model.size(); ++i) EXPECT_EQ(a.model[i].values, b.model[i].values);
     for (std::size_t i = 0; i < a.optimizer.size(); ++i) EXPECT_EQ(a.optimizer[i].values, b.optimizer[i].values);
+  }
+}
+
+// The last update as it is worked out from what the optimizer left, against the difference of the values themselves.
+TEST(DiagnosticConformance, TheLastUpdateIsWhatHasChanged) {
+  struct Updates final : ObservationSink {
+    void see(const ObservationView&) override {}
+    void see_parameter(const ParameterView& view) override {
+      for (std::int64_t row = 0; row < view.rows; ++row)
+        for (std::int64_t i = 0; i < view.columns; ++i) {
+          values[view.spec->name].push_back(view.values[row * view.stride + i]);
+          if (view.update != nullptr) updates[view.spec->name].push_back(view.update[row * view.stride + i]);
+        }
+    }
+    std::map<std::string, std::vector<float>> values, updates;
+  };
+  for (const OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::adam, OptimizerKind::sgd}) {
+    EngineConfig config = base_config();
+    config.optimizer.kind = kind;
+    config.optimizer.weight_decay = 0.3;
+    config.lr_multiplier.factor[static_cast<std::size_t>(ParameterGroup::value)] = 0.5;
+    FusedEngine engine(config);
+    Updates before, after;
+    for (std::int64_t step = 0; step < 3; ++step) {
+      const Batch batch = random_batch(config.shape, 40, {.step = static_cast<std::uint64_t>(step)});
+      if (step == 2) engine.observe(batch, step, {.parameters = ParameterGradients::own_pass}, before);
+      engine.train_step(batch, {step, 1e-2});
+    }
+    engine.observe(random_batch(config.shape, 40), 3,
+                   {.parameters = ParameterGradients::own_pass, .last_update = LastUpdate{.step = 2, .lr = 1e-2}},
+                   after);
+    EXPECT_TRUE(before.updates.empty());
+    for (const auto& [name, updates] : after.updates)
+      for (std::size_t i = 0; i < updates.size(); ++i)
+        EXPECT_NEAR(updates[i], after.values.at(name)[i] - before.values.at(name)[i],
+                    1e-6F * std::max(1.0F, std::abs(after.values.at(name)[i])))
+            << name;
   }
 }
 

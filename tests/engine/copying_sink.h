@@ -54,7 +54,7 @@ class CopyingSink final : public ObservationSink {
 };
 
 inline ObservationRequest everything() {
-  return {.points = PointSet::all(), .gradients = true, .parameter_gradients = true};
+  return {.points = PointSet::all(), .gradients = true, .parameters = ParameterGradients::own_pass};
 }
 
 }  // namespace eureka

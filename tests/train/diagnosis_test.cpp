@@ -118,8 +118,9 @@ std::string refusal(const std::string& changes) {
 TEST(Diagnosis, IsChosenByAListOrATextAndReadsBackTheSame) {
   EXPECT_TRUE(config_with("").diagnostics.empty());
   EXPECT_TRUE(config_with("diagnose.names = []").diagnostics.empty());
-  EXPECT_FALSE(Diagnosis(config_with("")).seen().has_value());
-  EXPECT_FALSE(Diagnosis(config_with("")).due(0));
+  const auto task = Registry<Task>::instance().make("two-step");
+  EXPECT_FALSE(Diagnosis(config_with(""), *task).seen().has_value());
+  EXPECT_FALSE(Diagnosis(config_with(""), *task).due(0));
   for (const char* names : {"['attention']", "'attention'", "' attention ,'"}) {
     const RunConfig config = config_with(std::string("diagnose.names = ") + names);
     ASSERT_EQ(config.diagnostics.size(), 1U) << names;

@@ -8,6 +8,7 @@ namespace eureka {
 
 struct Entmax15Options : RuleOptions {
   static constexpr const char* kDescription = "1.5-entmax: between softmax and a sparse projection";
+  static constexpr RowForm kForm = RowForm::entmax15;
 };
 
 }  // namespace eureka

@@ -8,6 +8,8 @@ namespace eureka {
 
 struct NormSoftmaxOptions : RuleOptions {
   static constexpr const char* kDescription = "softmax of logits normalised by their own spread";
+  static constexpr RowForm kForm = RowForm::softmax;
+  static constexpr bool kNormalizesRows = true;
 
   enum class Deviation { std, variance };
   friend constexpr auto enum_names(Deviation) { return std::array{"std", "variance"}; }
@@ -24,6 +26,15 @@ struct NormSoftmaxOptions : RuleOptions {
   }
 
   bool by_variance() const { return deviation == Deviation::variance; }
+
+  RowLaw law(const RowFacts& row) const {
+    const double variance = row.variance + epsilon, bound = 1 / row.inverse_root_width;
+    const double divisor = by_variance() ? variance : __builtin_sqrt(variance);
+    if (divisor > bound) return {.sharpness = row.multiple / bound};
+    // d divisor / d variance is 1, or 1 / (2 divisor); d variance = 2 / keys * (centered logits . d logits).
+    const double by_spread = by_variance() ? 2 / divisor : 1 / (divisor * divisor);
+    return {.sharpness = row.multiple / divisor, .pull = by_spread / row.keys};
+  }
 };
 
 }  // namespace eureka

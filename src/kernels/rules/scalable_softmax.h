@@ -3,12 +3,14 @@
 #ifndef EUREKA_KERNELS_RULES_SCALABLE_SOFTMAX_H_
 #define EUREKA_KERNELS_RULES_SCALABLE_SOFTMAX_H_
 
+#include "base/exact_math.h"
 #include "kernels/rule_options.h"
 
 namespace eureka {
 
 struct ScalableSoftmaxOptions : RuleOptions {
   static constexpr const char* kDescription = "softmax with a scale that grows as ln(visible keys)";
+  static constexpr RowForm kForm = RowForm::softmax;
 
   double strength = 0.43;
   bool learnable = true;
@@ -24,6 +26,7 @@ struct ScalableSoftmaxOptions : RuleOptions {
     return {{RuleParameterRole::scale_factor, "strength", strength}};
   }
   double scale_factor() const { return strength; }
+  RowLaw law(const RowFacts& row) const { return {.sharpness = row.scale() * exact::log(row.keys)}; }
 };
 
 }  // namespace eureka

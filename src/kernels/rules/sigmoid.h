@@ -3,12 +3,14 @@
 #ifndef EUREKA_KERNELS_RULES_SIGMOID_H_
 #define EUREKA_KERNELS_RULES_SIGMOID_H_
 
+#include "base/exact_math.h"
 #include "kernels/rule_options.h"
 
 namespace eureka {
 
 struct SigmoidOptions : RuleOptions {
   static constexpr const char* kDescription = "a sigmoid per key, no competition between keys";
+  static constexpr RowForm kForm = RowForm::sigmoid;
 
   enum class Bias { log_keys, none };
   friend constexpr auto enum_names(Bias) { return std::array{"log-keys", "none"}; }
@@ -18,6 +20,10 @@ struct SigmoidOptions : RuleOptions {
   template <class V>
   void visit(V& v) {
     v("bias", bias, "subtract the logarithm of the number of visible keys, or nothing");
+  }
+
+  RowLaw law(const RowFacts& row) const {
+    return {.sharpness = row.scale(), .shift = bias == Bias::log_keys ? exact::log(row.keys) : 0.0};
   }
 };
 

@@ -8,6 +8,7 @@ namespace eureka {
 
 struct SoftmaxOptions : RuleOptions {
   static constexpr const char* kDescription = "softmax of the scaled logits";
+  static constexpr RowForm kForm = RowForm::softmax;
 };
 
 }  // namespace eureka

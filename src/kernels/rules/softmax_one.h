@@ -8,6 +8,7 @@ namespace eureka {
 
 struct SoftmaxOneOptions : RuleOptions {
   static constexpr const char* kDescription = "softmax with 1 added to the denominator: may attend to nothing";
+  static constexpr RowForm kForm = RowForm::softmax_one;
 };
 
 }  // namespace eureka

@@ -158,31 +158,30 @@ at::Tensor ReferenceEngine::forward(const Batch& batch, const ForwardContext& co
   return forward(inputs_of(batch), context);
 }
 
-at::Tensor ReferenceEngine::learning_forward(const Batch& batch, std::int64_t step) {
+std::vector<at::Tensor> ReferenceEngine::buffer_values() const {
+  std::vector<at::Tensor> values;
+  for (const ModelBuffer& buffer : model_->buffers()) values.push_back(buffer.value.clone());
+  return values;
+}
+
+void ReferenceEngine::set_buffers(const std::vector<at::Tensor>& values) {
   const std::vector<ModelBuffer> buffers = model_->buffers();
-  std::vector<at::Tensor> before;
-  for (const ModelBuffer& buffer : buffers) before.push_back(buffer.value.clone());
-  ForwardContext context = context_at(step, true);
-  context.updates_buffers = true;
-  const at::Tensor predictions = forward(batch, context);
-  const at::NoGradGuard no_grad;
-  learned_buffers_.clear();
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    at::Tensor buffer = buffers[i].value;
-    learned_buffers_.push_back(buffer.clone());
-    buffer.copy_(before[i]);
-  }
-  return predictions;
+  for (std::size_t i = 0; i < values.size(); ++i) at::Tensor(buffers[i].value).copy_(values[i]);
 }
 
 StepResult ReferenceEngine::gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) {
   parameters_->zero_gradients();
   const Answers answers = answers_of(batch);
-  const at::Tensor predictions = learning_forward(batch, step);
+  const std::vector<at::Tensor> buffers = buffer_values();
+  ForwardContext context = context_at(step, true);
+  context.updates_buffers = true;
+  const at::Tensor predictions = forward(batch, context);
   at::Tensor loss = loss_of(predictions, answers, config_.label_smoothing);
   if (denominator > 0 && denominator != answers.count)
     loss = loss * (static_cast<double>(answers.count) / static_cast<double>(denominator));
   loss.backward();
+  learned_buffers_ = buffer_values();
+  set_buffers(buffers);
   const std::vector<double> numbers =
       brought_home({loss, accuracy_of(predictions, answers), parameters_->gradients().norm()});
   return {.loss = numbers[0], .accuracy = numbers[1], .gradient_norm = numbers[2]};
@@ -198,8 +197,7 @@ FlatGradient ReferenceEngine::flat_gradient() {
 }
 
 void ReferenceEngine::update(const StepSettings& settings) {
-  const std::vector<ModelBuffer> buffers = model_->buffers();
-  for (std::size_t i = 0; i < learned_buffers_.size(); ++i) at::Tensor(buffers[i].value).copy_(learned_buffers_[i]);
+  set_buffers(learned_buffers_);
   if (settings.gradient_scale != 1) at::Tensor(parameters_->gradients()).mul_(settings.gradient_scale);
   optimizer_->update(*parameters_, settings.lr, settings.step);
 }

@@ -54,8 +54,8 @@ class ReferenceEngine final : public Engine {
   at::Tensor loss_of(const at::Tensor& predictions, const Answers& answers, double smoothing) const;
   at::Tensor accuracy_of(const at::Tensor& predictions, const Answers& answers) const;
   ForwardContext context_at(std::int64_t step, bool training) const;
-  // A forward pass that leaves what the buffers of the model learn from it in learned_buffers_.
-  at::Tensor learning_forward(const Batch& batch, std::int64_t step);
+  std::vector<at::Tensor> buffer_values() const;
+  void set_buffers(const std::vector<at::Tensor>& values);
   void show_parameters(const ObservationRequest& request, const std::vector<at::Tensor>& gradients,
                        ObservationSink& sink) const;
 

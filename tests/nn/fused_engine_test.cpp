@@ -111,8 +111,10 @@ TEST(FusedEngine, ShowsTheSameInsidesAsTheReference) {
         for (const auto& [name, values] : exact.tensors)
           reach[name] = std::max(reach[name], distance(moved.tensors[name], values));
       });
-      // Two values and gradients of seven points in two layers and of the last residual, mask, scale, parameters.
-      EXPECT_EQ(exact.tensors.size(), 2 * (2 * 7 + 1) + 2 * 2 + 2 * fused.parameters().size());
+      // Two values and gradients of seven points (nine with QK-norm) in two layers and of the last residual, mask,
+      // scale, parameters.
+      const std::size_t points = make_fused_rule(config.rule, config.rule_options).head_norm ? 9 : 7;
+      EXPECT_EQ(exact.tensors.size(), 2 * (2 * points + 1) + 2 * 2 + 2 * fused.parameters().size());
       ASSERT_EQ(mine.tensors.size(), exact.tensors.size());
       for (const auto& [name, values] : exact.tensors) {
         SCOPED_TRACE(name);

@@ -54,6 +54,10 @@ struct StepSettings {
   std::int64_t step = 0;  // 0 for the first
   double lr = 0;
   double gradient_scale = 1;  // on the whole gradient, as it enters the optimizer
+  // Per parameter: 1 for one that rests, with its optimizer state; empty: none does.
+  std::span<const std::uint8_t> frozen = {};
+
+  bool rests(std::size_t parameter) const { return !frozen.empty() && frozen[parameter] != 0; }
 };
 
 // The factor on a gradient of this norm that keeps it within `clip`; 0: no clipping.

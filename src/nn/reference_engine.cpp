@@ -201,7 +201,7 @@ void ReferenceEngine::update(const StepSettings& settings) {
   const std::vector<ModelBuffer> buffers = model_->buffers();
   for (std::size_t i = 0; i < learned_buffers_.size(); ++i) at::Tensor(buffers[i].value).copy_(learned_buffers_[i]);
   if (settings.gradient_scale != 1) at::Tensor(parameters_->gradients()).mul_(settings.gradient_scale);
-  optimizer_->update(*parameters_, settings.lr, settings.step);
+  optimizer_->update(*parameters_, settings);
 }
 
 Evaluation ReferenceEngine::evaluate(const Batch& batch, std::int64_t step) {

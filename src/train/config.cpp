@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "train/intervention_checks.h"
+#include "train/option_lists.h"
+
 namespace eureka {
 namespace {
 
@@ -122,6 +125,7 @@ std::vector<ConfigSection> fixed_sections() {
   return {{"attention.scale", describe<ScaleOptions>()},
           {"train", describe<TrainOptions>()},
           {"diagnose", describe<DiagnoseOptions>()},
+          {"intervene", describe<InterventionOptions>()},
           {"run", describe<RunOptions>()}};
 }
 
@@ -140,7 +144,8 @@ ConfigEntries merge_entries(ConfigEntries base, const ConfigEntries& overrides) 
   return base;
 }
 
-RunConfig resolve_config(const ConfigEntries& entries, const Catalog& catalog) {
+RunConfig resolve_config(const ConfigEntries& given, const Catalog& catalog) {
+  const ConfigEntries entries = with_lists_as_text(given);
   Resolver resolver(entries, catalog);
   RunConfig config;
   config.catalog = &catalog;
@@ -159,8 +164,10 @@ RunConfig resolve_config(const ConfigEntries& entries, const Catalog& catalog) {
                 every == entries.end() ? "" : every->second.where,
                 "what is seen is part of a validation's row; 0: of all");
   }
+  config.intervene = resolver.section<InterventionOptions>("intervene");
   config.run = resolver.section<RunOptions>("run");
   resolver.refuse_unknown_keys();
+  check_interventions(config, entries);
   return config;
 }
 
@@ -179,6 +186,7 @@ FlatEntries flat_entries(const RunConfig& config) {
   for (const PluginChoice& choice : config.diagnostics)
     for (const auto& [name, value] : choice.options)
       flat.emplace_back(fmt::format("diagnose.{}.{}", choice.name, name), value);
+  collect("intervene", config.intervene, flat);
   collect("run", config.run, flat);
   return flat;
 }

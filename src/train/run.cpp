@@ -8,6 +8,7 @@
 
 #include "train/detection.h"
 #include "train/diagnosis.h"
+#include "train/interventions.h"
 #include "train/records/branch_origin.h"
 #include "train/schedule.h"
 
@@ -47,6 +48,13 @@ Batch draw_validation(const Task& task, const RunConfig& config) {
   return batch;
 }
 
+// A run that is resumed says later from where, and what its log tells.
+Interventions interventions_of(const RunConfig& config, const Engine& engine, bool resumed) {
+  Interventions interventions(config, engine.parameters());
+  if (!resumed) interventions.load(0, {});
+  return interventions;
+}
+
 // A branch has no past of its own to go back to: from step 0 it would be another run.
 void refuse_before_branch(const fs::path& run, std::int64_t step) {
   const std::optional<BranchOrigin> origin = read_origin(run);
@@ -73,6 +81,7 @@ class TrainingRun {
         chosen_(std::move(parts.engine)),
         engine_(chosen_.engine.get()),
         validation_(draw_validation(*task_, config)),
+        interventions_(interventions_of(config, *engine_, request.resume)),
         // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
         directory_(request.resume ? RunDirectory::reopen(request.directory, config)
                                   : RunDirectory::create(request.directory, config)),
@@ -115,6 +124,7 @@ class TrainingRun {
   ChosenEngine chosen_;
   Engine* engine_;
   Batch validation_;
+  Interventions interventions_;
   RunDirectory directory_;
   Metric metric_;
   MomentDetector detector_;
@@ -144,6 +154,7 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
     (loop_.temporary ? temporary_step_ : checkpoint_step_) = *step;
     loop_.temporary = false;
   }
+  if (interventions_.any()) interventions_.load(loop_.step, read_events(directory_.path(), loop_.events_bytes));
   directory_.rewind(loop_);
   // What the one before us had no time for.
   remove_temporary_checkpoints(directory_.path(), loop_.step);
@@ -186,6 +197,7 @@ RunOutcome TrainingRun::execute() {
 
 RunStatus TrainingRun::train() {
   while (true) {
+    for (const RunEvent& event : interventions_.begin_step(*engine_, loop_.step)) directory_.log_event(event);
     if (loop_.step % config_.train.eval_every == 0 || loop_.step == config_.train.steps) {
       // The last checkpoint is written after the last row: a run killed between it and its summary has that row
       // already.
@@ -226,9 +238,11 @@ const StepResult& TrainingRun::gradient() {
 
 bool TrainingRun::train_one_step() {
   const StepResult& result = gradient();
+  const double norm = interventions_.change_gradient(*engine_, loop_.step, result.gradient_norm);
   engine_->update({.step = loop_.step,
                    .lr = learning_rate(config_.train, loop_.step),
-                   .gradient_scale = clip_factor(config_.train.clip, result.gradient_norm)});
+                   .gradient_scale = clip_factor(config_.train.clip, norm),
+                   .frozen = interventions_.frozen_at(loop_.step)});
   ++loop_.step;
   if (!std::isfinite(result.loss)) {
     diverge("train_loss", result.loss);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/options.h"
+#include "engine/head_interventions.h"
 #include "engine/observation.h"
 #include "engine/optimizer_options.h"
 #include "engine/parameters.h"
@@ -38,6 +39,7 @@ struct EngineConfig {
   std::string rule = "softmax";
   OptionValues rule_options;
   ScaleOptions scale;
+  HeadInterventions interventions;
   OptimizerOptions optimizer;
   GroupFactors lr_multiplier;
   double label_smoothing = 0;
@@ -135,7 +137,7 @@ class Engine {
   // gradient() and update(), clipped as the config says.
   StepResult train_step(const Batch& batch, const StepSettings& settings);
 
-  // `step` decides the scale of scheduled attention, here and below.
+  // `step` decides the scale of scheduled attention and what is done to heads, here and below.
   virtual Evaluation evaluate(const Batch& batch, std::int64_t step) = 0;
 
   // Class logits, or predicted numbers: samples x labels() x classes. Labels are not looked at.

@@ -123,7 +123,7 @@ void FusedEngine::check_inputs(const Batch& batch) const {
 
 void FusedEngine::take_weights(std::int64_t step) {
   const InPart part(WorkPart::optimizer);
-  network_->take_weights(values_.data(), scale_multiple(config_.scale, step, config_.total_steps));
+  network_->take_weights(values_.data(), step);
 }
 
 double FusedEngine::sum_gradients() {

@@ -199,6 +199,25 @@ ConfigEntries to_entries(const RunConfig& config, const std::string& where) {
 
 std::string to_toml(const RunConfig& config) { return write_toml(flat_entries(config)); }
 
+namespace {
+
+HeadInterventions head_interventions(const InterventionOptions& intervene) {
+  const auto chosen = [](const std::string& table, const auto& options) {
+    return HeadChoice{parse_indices(options.layers, table + ".layers"), parse_indices(options.heads, table + ".heads")};
+  };
+  const auto kind_of = [](AttentionFix kind) {
+    if (kind == AttentionFix::none) return FixedKind::none;
+    return kind == AttentionFix::uniform ? FixedKind::uniform : FixedKind::wanted;
+  };
+  const AttentionFixing& attention = intervene.attention;
+  const HeadScaling& scale = intervene.scale;
+  return {.scale = {scale.multiple, chosen("intervene.scale", scale), {scale.from, scale.until}},
+          .attention = {
+              kind_of(attention.kind), chosen("intervene.attention", attention), {attention.from, attention.until}}};
+}
+
+}  // namespace
+
 EngineConfig engine_config(const RunConfig& config, const TaskShape& shape) {
   return {.shape = shape,
           .model = config.model.name,
@@ -206,6 +225,7 @@ EngineConfig engine_config(const RunConfig& config, const TaskShape& shape) {
           .rule = config.attention.name,
           .rule_options = config.attention.options,
           .scale = config.scale,
+          .interventions = head_interventions(config.intervene),
           .optimizer = config.train.optimizer,
           .lr_multiplier = config.train.lr_multiplier,
           .label_smoothing = config.train.label_smoothing,

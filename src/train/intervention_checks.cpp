@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/transformer_layout.h"
+#include "tasks/task.h"
 #include "train/option_lists.h"
 #include "train/parameter_choice.h"
 
@@ -60,6 +61,10 @@ class Checker {
     indices(table + ".layers", text, "layer", blocks_ ? std::optional(blocks_->depth) : std::nullopt);
   }
 
+  void heads(const std::string& table, const std::string& text) const {
+    indices(table + ".heads", text, "head", blocks_ ? std::optional(blocks_->heads) : std::nullopt);
+  }
+
   void needs_attention(const std::string& option) const {
     if (!blocks_)
       refuse(option, fmt::format("model '{}' has no attention to intervene in", config_.model.name),
@@ -95,6 +100,30 @@ void check_gradients(const Checker& checker, const RunConfig& config) {
                    "use --set run.device=cpu");
 }
 
+void check_attention(const Checker& checker, const RunConfig& config) {
+  const AttentionFixing& attention = config.intervene.attention;
+  checker.layers("intervene.attention", attention.layers);
+  checker.heads("intervene.attention", attention.heads);
+  checker.interval("intervene.attention", attention.on(), attention.from, attention.until);
+  if (!attention.on()) return;
+  checker.needs_attention("intervene.attention.kind");
+  if (attention.kind != AttentionFix::role) return;
+  std::vector<std::string> names;
+  for (const Role& role : Registry<Task>::instance().make(config.task.name, config.task.options)->roles())
+    names.push_back(role.name);
+  if (std::find(names.begin(), names.end(), attention.role) == names.end())
+    checker.refuse("intervene.attention.role",
+                   fmt::format("task '{}' has no role '{}'", config.task.name, attention.role),
+                   did_you_mean(attention.role, names));
+}
+
+void check_scale(const Checker& checker, const HeadScaling& scale) {
+  checker.layers("intervene.scale", scale.layers);
+  checker.heads("intervene.scale", scale.heads);
+  checker.interval("intervene.scale", scale.on(), scale.from, scale.until);
+  if (scale.on()) checker.needs_attention("intervene.scale.multiple");
+}
+
 void check_transplant(const Checker& checker, const Transplanting& transplant) {
   checker.groups("intervene.transplant", transplant.groups);
   checker.layers("intervene.transplant", transplant.layers);
@@ -122,6 +151,8 @@ void check_interventions(const RunConfig& config, const ConfigEntries& entries) 
   checker.layers("intervene.redraw", intervene.redraw.layers);
   checker.moment("intervene.redraw", intervene.redraw.on(), intervene.redraw.at);
   check_transplant(checker, intervene.transplant);
+  check_attention(checker, config);
+  check_scale(checker, intervene.scale);
 }
 
 ConfigEntries with_lists_as_text(ConfigEntries entries) {

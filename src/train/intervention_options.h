@@ -15,12 +15,18 @@ namespace eureka {
 enum class Rescale { none, block_mean, heads_to_value };
 constexpr auto enum_names(Rescale) { return std::array{"none", "block-mean", "heads-to-value"}; }
 
+// oracle: to the keys that Task::keys_of_answer names. role: to the tokens of one role.
+enum class AttentionFix { none, uniform, oracle, role };
+constexpr auto enum_names(AttentionFix) { return std::array{"none", "uniform", "oracle", "role"}; }
+
 namespace intervention_help {
 inline constexpr const char* kFrom = "first step at which it is in force";
 inline constexpr const char* kUntil = "first step at which it no longer is; 0: to the end";
 inline constexpr const char* kGroups =
     "groups of parameters as in train.lr_multiplier, query, key, or all; several separated by commas";
 inline constexpr const char* kLayers = "blocks, counted from 0, separated by commas; empty: all parameters";
+inline constexpr const char* kAttentionLayers = "blocks, counted from 0, separated by commas; empty: all";
+inline constexpr const char* kHeads = "heads of these blocks, counted from 0, separated by commas; empty: all";
 inline constexpr const char* kAt = "the step before whose update, and before whose row of metrics, it happens";
 }  // namespace intervention_help
 
@@ -97,13 +103,60 @@ struct Transplanting {
   }
 };
 
+struct AttentionFixing {
+  AttentionFix kind = AttentionFix::none;
+  std::string role;
+  std::string layers;
+  std::string heads;
+  std::int64_t from = 0;
+  std::int64_t until = 0;
+
+  bool on() const { return kind != AttentionFix::none; }
+
+  template <class V>
+  void visit(V& v) {
+    v("kind", kind,
+      "weights of these heads: uniform over all visible keys, over those the answer depends on, or over those of a "
+      "role");
+    v("role", role, "with kind = role: whose tokens are attended to (the roles of the task)");
+    v("layers", layers, intervention_help::kAttentionLayers);
+    v("heads", heads, intervention_help::kHeads);
+    v("from", from, kStepRange, intervention_help::kFrom);
+    v("until", until, kStepRange, intervention_help::kUntil);
+  }
+};
+
+struct HeadScaling {
+  double multiple = 1;
+  std::string layers;
+  std::string heads;
+  std::int64_t from = 0;
+  std::int64_t until = 0;
+
+  bool on() const { return multiple != 1; }
+
+  template <class V>
+  void visit(V& v) {
+    v("multiple", multiple, Range{1e-6, 1e6},
+      "factor on the scale of the logits of these heads, whatever it is otherwise");
+    v("layers", layers, intervention_help::kAttentionLayers);
+    v("heads", heads, intervention_help::kHeads);
+    v("from", from, kStepRange, intervention_help::kFrom);
+    v("until", until, kStepRange, intervention_help::kUntil);
+  }
+};
+
 struct InterventionOptions {
   GradientRescaling gradients;
   Freezing freeze;
   Redrawing redraw;
   Transplanting transplant;
+  AttentionFixing attention;
+  HeadScaling scale;
 
-  bool any() const { return gradients.on() || freeze.on() || redraw.on() || transplant.on(); }
+  bool any() const {
+    return gradients.on() || freeze.on() || redraw.on() || transplant.on() || attention.on() || scale.on();
+  }
 
   template <class V>
   void visit(V& v) {
@@ -111,6 +164,8 @@ struct InterventionOptions {
     v.table("freeze", freeze);
     v.table("redraw", redraw);
     v.table("transplant", transplant);
+    v.table("attention", attention);
+    v.table("scale", scale);
   }
 };
 

@@ -11,10 +11,6 @@
 namespace eureka {
 namespace {
 
-bool in_force(std::int64_t step, std::int64_t from, std::int64_t until) {
-  return step >= from && (until == 0 || step < until);
-}
-
 std::int64_t heads_of(const RunConfig& config) {
   if (!transformer_kind(config.model.name)) return 0;
   TransformerOptions options;
@@ -24,17 +20,19 @@ std::int64_t heads_of(const RunConfig& config) {
 
 struct Span {
   const char* kind;
-  std::int64_t from, until;
+  StepInterval during;
 };
 
 // Those that are on and last for a while.
 std::vector<Span> spans_of(const InterventionOptions& options) {
   std::vector<Span> spans;
   const auto add = [&](const char* kind, const auto& one) {
-    if (one.on()) spans.push_back({kind, one.from, one.until});
+    if (one.on()) spans.push_back({kind, {one.from, one.until}});
   };
   add("gradients", options.gradients);
   add("freeze", options.freeze);
+  add("attention", options.attention);
+  add("scale", options.scale);
   return spans;
 }
 
@@ -105,7 +103,7 @@ std::vector<RunEvent> Interventions::begin_step(Engine& engine, std::int64_t ste
   if (redraws) happens("redraw");
   if (transplants) happens("transplant");
   for (const Span& span : spans_of(options_)) {
-    if (in_force(step, span.from, span.until)) {
+    if (span.during.has(step)) {
       if (in_force_.insert(span.kind).second) events.push_back({step, InterventionNoted{span.kind, "begins"}});
     } else if (in_force_.erase(span.kind) > 0) {
       events.push_back({step, InterventionNoted{span.kind, "ends"}});
@@ -132,14 +130,14 @@ void Interventions::transplant(EngineState& state) const {
 
 double Interventions::change_gradient(Engine& engine, std::int64_t step, double norm) const {
   const GradientRescaling& gradients = options_.gradients;
-  if (!gradients.on() || !in_force(step, gradients.from, gradients.until)) return norm;
+  if (!gradients.on() || !StepInterval{gradients.from, gradients.until}.has(step)) return norm;
   const FlatGradient gradient = engine.flat_gradient();
   rescale_gradients(gradient, parameters_, gradients.rescale, heads_);
   return norm_of(gradient);
 }
 
 std::span<const std::uint8_t> Interventions::frozen_at(std::int64_t step) const {
-  const bool now = options_.freeze.on() && in_force(step, options_.freeze.from, options_.freeze.until);
+  const bool now = options_.freeze.on() && StepInterval{options_.freeze.from, options_.freeze.until}.has(step);
   return now ? std::span<const std::uint8_t>(frozen_) : std::span<const std::uint8_t>();
 }
 
@@ -157,8 +155,8 @@ void refuse_past_interventions(const ConfigEntries& change, const RunConfig& con
   check("intervene.redraw.", "at", options.redraw.on() && options.redraw.at < first_step, options.redraw.at);
   check("intervene.transplant.", "at", options.transplant.on() && options.transplant.at < first_step,
         options.transplant.at);
-  for (const Span& span : spans_of(options))
-    check(fmt::format("intervene.{}.", span.kind), "until", span.until != 0 && span.until <= first_step, span.until);
+  for (const auto& [kind, during] : spans_of(options))
+    check(fmt::format("intervene.{}.", kind), "until", during.until != 0 && during.until <= first_step, during.until);
 }
 
 }  // namespace eureka

@@ -11,6 +11,7 @@
 #include "train/interventions.h"
 #include "train/records/branch_origin.h"
 #include "train/schedule.h"
+#include "train/wanted_keys.h"
 
 namespace eureka {
 namespace {
@@ -81,6 +82,7 @@ class TrainingRun {
         chosen_(std::move(parts.engine)),
         engine_(chosen_.engine.get()),
         validation_(draw_validation(*task_, config)),
+        wanted_(config, *task_),
         interventions_(interventions_of(config, *engine_, request.resume)),
         // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
         directory_(request.resume ? RunDirectory::reopen(request.directory, config)
@@ -124,6 +126,7 @@ class TrainingRun {
   ChosenEngine chosen_;
   Engine* engine_;
   Batch validation_;
+  WantedKeys wanted_;
   Interventions interventions_;
   RunDirectory directory_;
   Metric metric_;
@@ -220,12 +223,13 @@ RunStatus TrainingRun::train() {
 }
 
 const Batch& TrainingRun::batch() {
-  if (batch_step_ != loop_.step)
-    task_->sample({.seed = seed(),
-                   .stream = "train",
-                   .step = static_cast<std::uint64_t>(loop_.step),
-                   .samples = config_.train.batch},
-                  batch_);
+  if (batch_step_ == loop_.step) return batch_;
+  task_->sample({.seed = seed(),
+                 .stream = "train",
+                 .step = static_cast<std::uint64_t>(loop_.step),
+                 .samples = config_.train.batch},
+                batch_);
+  wanted_.fill(batch_, loop_.step);
   batch_step_ = loop_.step;
   return batch_;
 }
@@ -256,6 +260,7 @@ bool TrainingRun::train_one_step() {
 }
 
 bool TrainingRun::evaluate() {
+  wanted_.fill(validation_, loop_.step);
   const Evaluation evaluation = engine_->evaluate(validation_, loop_.step);
   if (!std::isfinite(evaluation.loss)) {
     diverge("val_loss", evaluation.loss);

@@ -232,6 +232,43 @@ TEST_F(InterventionRuns, ResumeToTheSameBytesAcrossTheirBoundaries) {
       {1, 7, 8, 12, 15, 16, 20, 21, 25});
 }
 
+TEST_F(InterventionRuns, OnHeadsResumeToTheSameBytesAcrossTheirBoundaries) {
+  expect_resumable(R"(
+intervene.attention = {kind = 'oracle', layers = 1, heads = 0, from = 10, until = 22}
+intervene.scale = {multiple = 3, heads = 1, from = 5, until = 25}
+diagnose.names = 'attention')",
+                   {4, 5, 10, 11, 21, 22, 25});
+  EXPECT_THAT(interventions_in(of("whole")),
+              testing::ElementsAre("scale begins 5", "attention begins 10", "attention ends 22", "scale ends 25"));
+}
+
+// The row of a step is of the model as that step finds it.
+TEST_F(InterventionRuns, OnHeadsAreInForceInTheRowsOfTheirSteps) {
+  const fs::path plain = trained("plain", "");
+  for (const std::string change :
+       {"attention = {kind = 'uniform', from = 10}", "attention = {kind = 'oracle', from = 10}",
+        "attention = {kind = 'role', role = 'indicator', from = 10}",
+        "scale = {multiple = 8, layers = '0', from = 10}"}) {
+    const fs::path run = trained("run", "intervene." + change);
+    const std::vector<MetricsRow> before = read_metrics(plain), after = read_metrics(run);
+    for (std::size_t i = 0; i < before.size(); ++i)
+      EXPECT_EQ(after[i].at("val_loss") == before[i].at("val_loss"), before[i].step < 10) << change << before[i].step;
+    EXPECT_EQ(values(run, 10), values(plain, 10));
+    fs::remove_all(run);
+  }
+}
+
+TEST_F(InterventionRuns, DiagnosticsSeeAttentionAsItIsFixed) {
+  const fs::path run = trained("run",
+                               "diagnose.names = 'attention'\n"
+                               "intervene.attention = {kind = 'uniform', layers = 0, heads = 1, from = 20}");
+  for (const MetricsRow& row : read_metrics(run)) {
+    EXPECT_EQ(row.at("attention/entropy/layer0/head1") > 1 - 1e-6, row.step >= 20) << row.step;
+    EXPECT_EQ(std::abs(row.at("attention/largest_weight/layer0/head1") - 0.2) < 1e-7, row.step >= 20) << "of 5 keys";
+    EXPECT_LT(row.at("attention/entropy/layer0/head0"), 1 - 1e-6);
+  }
+}
+
 TEST_F(InterventionRuns, GoThroughBranches) {
   const fs::path parent = trained("parent", "");
   const BranchRequest request{.run = parent,
@@ -280,6 +317,17 @@ TEST(Interventions, NameWhatIsWrong) {
   EXPECT_THAT(refusal("intervene.transplant.run = 'runs/{sede}'"), HasSubstr("did you mean '{seed}'?"));
   EXPECT_THAT(refusal("model.name = 'mlp'\nintervene.gradients.rescale = 'block-mean'"),
               HasSubstr("model 'mlp' has no attention"));
+  EXPECT_THAT(refusal("model.name = 'mlp'\nintervene.attention.kind = 'uniform'"), HasSubstr("has no attention"));
+  EXPECT_THAT(refusal("model.name = 'mlp'\nintervene.scale.multiple = 2"), HasSubstr("has no attention"));
+  EXPECT_THAT(refusal("intervene.attention = {kind = 'role', role = 'indicators'}"),
+              HasSubstr("task 'two-step' has no role 'indicators'\n  did you mean 'indicator'?"));
+  EXPECT_THAT(refusal("intervene.attention.kind = 'role'"), HasSubstr("known: target, distractor, indicator"));
+  EXPECT_THAT(refusal("intervene.attention.kind = 'orakle'"), HasSubstr("did you mean 'oracle'?"));
+  EXPECT_THAT(refusal("intervene.attention = {kind = 'uniform', heads = 2}"),
+              HasSubstr("'intervene.attention.heads': there is no head 2\n  the model has 2, counted from 0"));
+  EXPECT_THAT(refusal("intervene.scale = {multiple = 2, layers = '7'}"), HasSubstr("there is no layer 7"));
+  EXPECT_THAT(refusal("intervene.scale = {multiple = 2, from = 30, until = 20}"),
+              HasSubstr("step 20 is not after step 30"));
   EXPECT_EQ(refusal("intervene.freeze = {from = 10, until = 20}"), "accepted") << "of no effect without groups";
 }
 

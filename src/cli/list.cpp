@@ -137,7 +137,8 @@ void print_sections(const std::string& section) {
   }
   if (!known)
     throw Error(ErrorKind::usage, fmt::format("there is no section '{}'", section), {},
-                did_you_mean(section, {"task", "model", "attention", "attention.scale", "train", "diagnose", "run"}));
+                did_you_mean(section, {"task", "model", "attention", "attention.scale", "train", "diagnose",
+                                       "intervene", "run"}));
 }
 
 int list(const std::string& kind, const std::string& section, bool json) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/options.h"
+#include "engine/head_interventions.h"
 #include "engine/observation.h"
 #include "engine/optimizer_options.h"
 #include "engine/parameters.h"
@@ -38,6 +39,7 @@ struct EngineConfig {
   std::string rule = "softmax";
   OptionValues rule_options;
   ScaleOptions scale;
+  HeadInterventions interventions;
   OptimizerOptions optimizer;
   GroupFactors lr_multiplier;
   double label_smoothing = 0;
@@ -54,6 +56,10 @@ struct StepSettings {
   std::int64_t step = 0;  // 0 for the first
   double lr = 0;
   double gradient_scale = 1;  // on the whole gradient, as it enters the optimizer
+  // Per parameter: 1 for one that rests, with its optimizer state; empty: none does.
+  std::span<const std::uint8_t> frozen = {};
+
+  bool rests(std::size_t parameter) const { return !frozen.empty() && frozen[parameter] != 0; }
 };
 
 // The factor on a gradient of this norm that keeps it within `clip`; 0: no clipping.
@@ -131,7 +137,7 @@ class Engine {
   // gradient() and update(), clipped as the config says.
   StepResult train_step(const Batch& batch, const StepSettings& settings);
 
-  // `step` decides the scale of scheduled attention, here and below.
+  // `step` decides the scale of scheduled attention and what is done to heads, here and below.
   virtual Evaluation evaluate(const Batch& batch, std::int64_t step) = 0;
 
   // Class logits, or predicted numbers: samples x labels() x classes. Labels are not looked at.

@@ -123,7 +123,7 @@ void FusedEngine::check_inputs(const Batch& batch) const {
 
 void FusedEngine::take_weights(std::int64_t step) {
   const InPart part(WorkPart::optimizer);
-  network_->take_weights(values_.data(), scale_multiple(config_.scale, step, config_.total_steps));
+  network_->take_weights(values_.data(), step);
 }
 
 double FusedEngine::sum_gradients() {
@@ -241,7 +241,13 @@ void FusedEngine::update(const StepSettings& settings) {
     now.bias1 = 1 - exact::pow(o.beta1, updates);
     now.bias2 = 1 - exact::pow(o.beta2, updates);
   }
-  pool_.run(layout_.slots.size(), [&](std::size_t slot, std::size_t) { update_slot(slot, now); });
+  pool_.run(layout_.slots.size(), [&](std::size_t slot, std::size_t) {
+    if (settings.rests(slot))
+      // As an update would leave it.
+      std::memset(gradients_[0].data() + layout_.slots[slot].offset, 0, layout_.slots[slot].floats() * sizeof(float));
+    else
+      update_slot(slot, now);
+  });
 }
 
 void FusedEngine::update_slot(std::size_t slot, const UpdateNow& update) {

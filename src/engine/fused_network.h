@@ -1,7 +1,7 @@
 // What the fused engine trains: a network that lays out its parameters in one flat buffer and takes batches through
 // itself, forward and backward. Losses, optimizer, state and threads are the engine's.
 //
-//   network.take_weights(values, multiple);                      once before the passes of a step
+//   network.take_weights(values, step);                          once before the passes of a step
 //   network.pass({.batch = batch, .step = 3, .gradients = groups}, pool, losses);
 //
 // Ensures: bits do not depend on the number of threads of the pool.
@@ -85,8 +85,8 @@ class FusedNetwork {
   virtual std::size_t groups(std::size_t samples) const = 0;
 
   // Prepares the values, in the flat layout, for the passes that follow; they must outlive them.
-  // multiple: of a fixed or scheduled attention scale.
-  virtual void take_weights(const float* values, double multiple) = 0;
+  // step: decides the scale of attention, and what is done to its heads.
+  virtual void take_weights(const float* values, std::int64_t step) = 0;
 
   virtual void pass(const BatchPass& pass, ThreadPool& pool, AnswerSink& sink) = 0;
 

@@ -110,7 +110,7 @@ MlpNetwork::MlpNetwork(const EngineConfig& config)
   for (int thread = 0; thread < std::max(1, config.threads); ++thread) add_pass(std::make_unique<Pass>(layers_));
 }
 
-void MlpNetwork::take_weights(const float* values, double) {
+void MlpNetwork::take_weights(const float* values, std::int64_t) {
   for (Layer& layer : layers_) {
     const float* weight = values + layer.weight.offset;
     pack_transposed(weight, layer.outputs(), layer.inputs(), layer.weight.stride, layer.forward.data());

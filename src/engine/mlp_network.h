@@ -10,7 +10,7 @@ class MlpNetwork final : public SamplewiseNetwork {
  public:
   explicit MlpNetwork(const EngineConfig& config);
 
-  void take_weights(const float* values, double multiple) override;
+  void take_weights(const float* values, std::int64_t step) override;
 
  private:
   // One linear layer, of which all but the last are followed by a gelu.

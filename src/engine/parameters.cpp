@@ -25,9 +25,10 @@ std::int64_t ParameterSpec::size() const {
   return count;
 }
 
-std::vector<float> initial_values(const ParameterSpec& spec, std::uint64_t seed) {
+namespace {
+
+std::vector<float> drawn_values(const ParameterSpec& spec, RandomStream random) {
   std::vector<float> values(static_cast<std::size_t>(spec.size()));
-  RandomStream random(seed, "initial " + spec.name);
   const auto size = static_cast<float>(spec.init.size);
   for (float& value : values) {
     switch (spec.init.distribution) {
@@ -52,6 +53,16 @@ std::vector<float> initial_values(const ParameterSpec& spec, std::uint64_t seed)
     }
   }
   return values;
+}
+
+}  // namespace
+
+std::vector<float> initial_values(const ParameterSpec& spec, std::uint64_t seed) {
+  return drawn_values(spec, RandomStream(seed, "initial " + spec.name));
+}
+
+std::vector<float> redrawn_values(const ParameterSpec& spec, std::uint64_t seed, std::uint64_t draw) {
+  return drawn_values(spec, RandomStream(seed, "redrawn " + spec.name, draw));
 }
 
 std::int64_t total_size(const std::vector<ParameterSpec>& specs) {

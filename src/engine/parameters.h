@@ -26,6 +26,11 @@ enum class ParameterGroup {
   convolution
 };
 inline constexpr std::size_t kParameterGroups = 11;
+constexpr auto enum_names(ParameterGroup) {
+  return std::array<const char*, kParameterGroups>{"embedding", "positions",  "cls",        "query_key",
+                                                   "value",     "projection", "rule",       "mlp",
+                                                   "norm",      "head",       "convolution"};
+}
 
 // One factor per group: [train.lr_multiplier] embedding = 0.1
 struct GroupFactors {
@@ -35,9 +40,7 @@ struct GroupFactors {
 
   template <class V>
   void visit(V& v) {
-    constexpr const char* kNames[kParameterGroups] = {"embedding", "positions",  "cls",        "query_key",
-                                                      "value",     "projection", "rule",       "mlp",
-                                                      "norm",      "head",       "convolution"};
+    constexpr auto kNames = enum_names(ParameterGroup());
     for (std::size_t i = 0; i < kParameterGroups; ++i)
       v(kNames[i], factor[i], Range{0, 1e6}, "factor on the learning rate of this group");
   }
@@ -79,6 +82,9 @@ struct ParameterPart {
 // A pure function of (seed, spec.name, spec.init): runs with the same seed start from the same weights whatever else
 // differs.
 std::vector<float> initial_values(const ParameterSpec& spec, std::uint64_t seed);
+
+// Drawn as those, but from a stream of their own; `draw` tells several apart.
+std::vector<float> redrawn_values(const ParameterSpec& spec, std::uint64_t seed, std::uint64_t draw);
 
 std::int64_t total_size(const std::vector<ParameterSpec>& specs);
 

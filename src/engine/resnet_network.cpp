@@ -101,7 +101,7 @@ void ResNetNetwork::reserve(Activations& activations, std::size_t samples) const
   activations.d_logits = Buffer(samples * class_stride());
 }
 
-void ResNetNetwork::take_weights(const float* values, double) {
+void ResNetNetwork::take_weights(const float* values, std::int64_t) {
   values_ = values;
   for (ConvolutionLayer& layer : layers_) layer.take_weights(values);
   const float* head = values + head_.offset;

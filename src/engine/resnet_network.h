@@ -13,7 +13,7 @@ class ResNetNetwork final : public FusedNetwork {
   explicit ResNetNetwork(const EngineConfig& config);
 
   std::size_t groups(std::size_t samples) const override;
-  void take_weights(const float* values, double multiple) override;
+  void take_weights(const float* values, std::int64_t step) override;
   void pass(const BatchPass& pass, ThreadPool& pool, AnswerSink& sink) override;
   void look(const Look& look, ThreadPool& pool, AnswerSink& sink) override;
   std::vector<NetworkState> state() override;

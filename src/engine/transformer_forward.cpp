@@ -1,6 +1,7 @@
 // The forward pass.
 #include <cstring>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "base/work_part.h"
 #include "engine/transformer_pass.h"
@@ -16,6 +17,7 @@ void TransformerPass::forward(const Batch& batch, SampleRange samples, std::int6
   rows_ = samples.count * m.tokens;
   noise_step_ = noise_step;
   take_visible(batch);
+  if (weights_.fixes_attention()) take_fixed(batch);
   embed(batch);
   for (int layer = 0; layer < m.options.depth; ++layer) {
     draw_noise(layer);
@@ -43,6 +45,32 @@ void TransformerPass::take_visible(const Batch& batch) {
     for (std::size_t token = 0; token < m.given; ++token)
       row[m.first_given() + token] = batch.visible[(first_ + s) * m.given + token] != 0 ? 1.0F : 0.0F;
   }
+}
+
+void TransformerPass::take_fixed(const Batch& batch) {
+  const TransformerModel& m = model_;
+  const std::size_t stride = round_up(m.tokens), queries = m.plan.causal ? m.tokens : 1;
+  const bool some = m.interventions.attention.kind == FixedKind::wanted;
+  EUREKA_CHECK(!some || batch.wanted.size() == static_cast<std::size_t>(batch.samples) * m.answers * m.given,
+               "a batch names the keys that fixed attention wants");
+  for (std::size_t s = 0; s < count_; ++s)
+    for (std::size_t query = 0; query < queries; ++query) {
+      const std::size_t keys = m.plan.causal ? query + 1 : m.tokens;
+      const std::uint8_t* wanted = some ? batch.wanted.data() + ((first_ + s) * m.answers + query) * m.given : nullptr;
+      const auto sees = [&](std::size_t key) { return all_visible_ || visible_.data()[s * stride + key] != 0; };
+      const auto wants = [&](std::size_t key) {
+        return wanted != nullptr && key >= m.first_given() && wanted[key - m.first_given()] != 0 && sees(key);
+      };
+      std::size_t seen = 0, chosen = 0;
+      for (std::size_t key = 0; key < keys; ++key) {
+        seen += sees(key) ? 1 : 0;
+        chosen += wants(key) ? 1 : 0;
+      }
+      const float share = seen == 0 ? 0.0F : 1.0F / static_cast<float>(chosen > 0 ? chosen : seen);
+      float* row = fixed_.data() + (s * queries + query) * stride;
+      for (std::size_t key = 0; key < m.tokens; ++key)
+        row[key] = key < keys && (chosen > 0 ? wants(key) : sees(key)) ? share : 0.0F;
+    }
 }
 
 void TransformerPass::embed(const Batch& batch) {

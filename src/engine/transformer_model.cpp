@@ -38,6 +38,8 @@ TransformerModel::TransformerModel(const EngineConfig& config, Extent extent)
     : plan(plan_transformer(transformer_kind(config.model).value(), config.model_options, config.shape)),
       options(plan.options),
       scale(config.scale),
+      total_steps(config.total_steps),
+      interventions(config.interventions),
       rule(make_fused_rule(config.rule, config.rule_options)),
       learned_scale(scale.kind == ScaleKind::learned),
       learned_factor(rule.has(RuleParameterRole::scale_factor)),

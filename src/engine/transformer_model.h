@@ -33,6 +33,8 @@ struct TransformerModel {
   TransformerPlan plan;
   TransformerOptions options;
   ScaleOptions scale;
+  std::int64_t total_steps;
+  HeadInterventions interventions;
   FusedRule rule;
   bool learned_scale;
   bool learned_factor;  // on the scale of each head: a parameter of the rule

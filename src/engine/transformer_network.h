@@ -10,7 +10,7 @@ class TransformerNetwork final : public SamplewiseNetwork {
  public:
   explicit TransformerNetwork(const EngineConfig& config);
 
-  void take_weights(const float* values, double multiple) override { weights_.pack_from(values, multiple); }
+  void take_weights(const float* values, std::int64_t step) override { weights_.pack_from(values, step); }
   void look(const Look& look, ThreadPool& pool, AnswerSink& sink) override;
 
  private:

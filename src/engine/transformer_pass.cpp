@@ -30,34 +30,37 @@ std::vector<TransformerPass::Memory<TransformerPass::Block>> TransformerPass::me
 
 std::vector<TransformerPass::Memory<TransformerPass>> TransformerPass::memory(const TransformerModel& m) {
   const std::size_t n = m.microbatch, rows = n * m.tokens, per_head = n * m.heads, answers = n * m.answers;
-  return {{&TransformerPass::inputs_, rows * m.input_stride},
-          {&TransformerPass::visible_, n * round_up(m.tokens)},
-          {&TransformerPass::embed_noise_, m.options.dropout > 0 ? rows * m.stride : 0},
-          {&TransformerPass::x_last_, (m.cls_only ? n : rows) * m.stride},
-          {&TransformerPass::n_last_, answers * m.stride},
-          {&TransformerPass::mean_last_, answers},
-          {&TransformerPass::scale_last_, answers},
-          {&TransformerPass::logits_, answers * m.class_stride},
-          {&TransformerPass::d_logits_, answers * m.class_stride},
-          {&TransformerPass::cls_q_, n * m.stride},
-          {&TransformerPass::cls_raw_, m.rule.head_norm ? n * m.stride : 0},
-          {&TransformerPass::u_, per_head * m.stride},
-          {&TransformerPass::z_, per_head * m.stride},
-          {&TransformerPass::logit_offsets_, per_head},
-          {&TransformerPass::dx_, rows * m.stride},
-          {&TransformerPass::dn_, rows * m.stride},
-          {&TransformerPass::dqkv_, rows * m.qkv_stride},
-          {&TransformerPass::dh_, rows * m.hidden_stride},
-          {&TransformerPass::d_heads_, rows * m.stride},
-          {&TransformerPass::dy_, rows * m.stride},
-          {&TransformerPass::cls_dx_, n * m.stride},
-          {&TransformerPass::cls_dq_, n * m.stride},
-          {&TransformerPass::du_, per_head * m.stride},
-          {&TransformerPass::dz_, per_head * m.stride},
-          {&TransformerPass::weight_offsets_, per_head},
-          {&TransformerPass::d_logit_sums_, per_head},
-          {&TransformerPass::d_multiples_, m.heads},
-          {&TransformerPass::scratch_, AttentionShape{n, m.tokens, m.tokens, m.heads, m.head_width}.scratch_floats()}};
+  return {
+      {&TransformerPass::inputs_, rows * m.input_stride},
+      {&TransformerPass::visible_, n * round_up(m.tokens)},
+      {&TransformerPass::fixed_,
+       m.interventions.attention.kind != FixedKind::none ? n * (m.plan.causal ? m.tokens : 1) * round_up(m.tokens) : 0},
+      {&TransformerPass::embed_noise_, m.options.dropout > 0 ? rows * m.stride : 0},
+      {&TransformerPass::x_last_, (m.cls_only ? n : rows) * m.stride},
+      {&TransformerPass::n_last_, answers * m.stride},
+      {&TransformerPass::mean_last_, answers},
+      {&TransformerPass::scale_last_, answers},
+      {&TransformerPass::logits_, answers * m.class_stride},
+      {&TransformerPass::d_logits_, answers * m.class_stride},
+      {&TransformerPass::cls_q_, n * m.stride},
+      {&TransformerPass::cls_raw_, m.rule.head_norm ? n * m.stride : 0},
+      {&TransformerPass::u_, per_head * m.stride},
+      {&TransformerPass::z_, per_head * m.stride},
+      {&TransformerPass::logit_offsets_, per_head},
+      {&TransformerPass::dx_, rows * m.stride},
+      {&TransformerPass::dn_, rows * m.stride},
+      {&TransformerPass::dqkv_, rows * m.qkv_stride},
+      {&TransformerPass::dh_, rows * m.hidden_stride},
+      {&TransformerPass::d_heads_, rows * m.stride},
+      {&TransformerPass::dy_, rows * m.stride},
+      {&TransformerPass::cls_dx_, n * m.stride},
+      {&TransformerPass::cls_dq_, n * m.stride},
+      {&TransformerPass::du_, per_head * m.stride},
+      {&TransformerPass::dz_, per_head * m.stride},
+      {&TransformerPass::weight_offsets_, per_head},
+      {&TransformerPass::d_logit_sums_, per_head},
+      {&TransformerPass::d_multiples_, m.heads},
+      {&TransformerPass::scratch_, AttentionShape{n, m.tokens, m.tokens, m.heads, m.head_width}.scratch_floats()}};
 }
 
 TransformerPass::TransformerPass(const TransformerModel& model, const TransformerWeights& weights)
@@ -84,7 +87,9 @@ HeadRules TransformerPass::head_rules(int layer) const {
           .learned = model_.learned_multiples,
           .mask = {.causal = model_.plan.causal,
                    .visible = all_visible_ ? nullptr : visible_.data(),
-                   .stride = round_up(model_.tokens)}};
+                   .stride = round_up(model_.tokens)},
+          .fixed = {.heads = weights_.block(layer).fixed.empty() ? nullptr : weights_.block(layer).fixed.data(),
+                    .rows = fixed_.data()}};
 }
 
 void TransformerPass::begin_showing(TransformerObserver& observer) {

@@ -84,6 +84,8 @@ class TransformerPass final : public SamplePass {
   void gather_inputs(const Batch& batch);
   void gather_patches(const float* image, float* rows) const;
   void take_visible(const Batch& batch);
+  // The rows that heads of fixed attention have, if there are any.
+  void take_fixed(const Batch& batch);
   void draw_noise(int layer);
   void draw_mask(const std::string& dropout, const std::string& path, double path_rate, bool cls_only, float* mask);
   void attention_forward(int layer);
@@ -114,7 +116,7 @@ class TransformerPass final : public SamplePass {
   const std::int32_t* ids_ = nullptr;  // of the samples at hand
   TransformerObserver* observer_ = nullptr;
 
-  Buffer inputs_, embed_noise_, visible_;
+  Buffer inputs_, embed_noise_, visible_, fixed_;
   Buffer x_last_, n_last_, mean_last_, scale_last_, logits_, d_logits_;
   Buffer cls_q_, cls_raw_, u_, z_, logit_offsets_;
   Buffer dx_, dn_, dqkv_, dh_, d_heads_, dy_;

@@ -51,14 +51,18 @@ MatrixB TransformerWeights::qkv_back(int layer, std::size_t part) const {
   return b;
 }
 
-void TransformerWeights::pack_from(const float* values, double multiple) {
+void TransformerWeights::pack_from(const float* values, std::int64_t step) {
   values_ = values;
+  fixes_attention_ = model_.interventions.attention.holds(step);
   const TransformerModel& m = model_;
   if (m.input() != InputKind::ids)
     pack_transposed(at(m.embed), m.embed.rows, m.embed.columns, m.embed.stride, embed_.data());
   pack_transposed(at(m.head), m.head.rows, m.head.columns, m.head.stride, head_.data());
   pack(at(m.head), m.head.rows, m.head.columns, m.head.stride, 0, m.head.rows, head_back_.data());
-  for (int layer = 0; layer < m.options.depth; ++layer) pack_block(layer, multiple);
+  for (int layer = 0; layer < m.options.depth; ++layer) {
+    pack_block(layer);
+    pack_heads(layer, step);
+  }
 
   for (std::size_t token = 0; token < m.tokens; ++token) {
     float* row = table_.data() + token * m.stride;
@@ -72,7 +76,7 @@ void TransformerWeights::pack_from(const float* values, double multiple) {
   }
 }
 
-void TransformerWeights::pack_block(int layer, double multiple) {
+void TransformerWeights::pack_block(int layer) {
   const TransformerModel& m = model_;
   const TransformerBlock& slots = m.blocks[static_cast<std::size_t>(layer)];
   Block& packed = blocks_[static_cast<std::size_t>(layer)];
@@ -92,8 +96,21 @@ void TransformerWeights::pack_block(int layer, double multiple) {
   both(slots.proj, packed.proj, packed.proj_back);
   both(slots.fc1, packed.fc1, packed.fc1_back);
   both(slots.fc2, packed.fc2, packed.fc2_back);
+}
+
+void TransformerWeights::pack_heads(int layer, std::int64_t step) {
+  const TransformerModel& m = model_;
+  const TransformerBlock& slots = m.blocks[static_cast<std::size_t>(layer)];
+  Block& packed = blocks_[static_cast<std::size_t>(layer)];
+  const FixedAttention& attention = m.interventions.attention;
+  packed.fixed.clear();
+  if (fixes_attention_ && attention.of.has_layer(layer))
+    for (int head = 0; head < m.options.heads; ++head) packed.fixed.push_back(attention.of.has(layer, head) ? 1 : 0);
+  const double multiple = scale_multiple(m.scale, step, m.total_steps);
   for (std::size_t head = 0; head < m.heads; ++head) {
-    packed.scales[head] = m.learned_scale ? exact::exp(at(slots.log_scale)[head]) : static_cast<float>(multiple);
+    const double factor = m.interventions.scale.at(step, layer, static_cast<int>(head));
+    packed.scales[head] = m.learned_scale ? static_cast<float>(factor) * exact::exp(at(slots.log_scale)[head])
+                                          : static_cast<float>(factor * multiple);
     packed.multiples[head] =
         packed.scales[head] * (slots.scale_factor.exists() ? at(slots.scale_factor)[head] : m.rule.scale_factor);
     packed.factors[head] = slots.log_factor.exists() ? exact::exp(at(slots.log_factor)[head]) : 1.0F;

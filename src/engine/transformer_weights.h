@@ -11,19 +11,22 @@ class TransformerWeights {
  public:
   explicit TransformerWeights(const TransformerModel& model);
 
-  // multiple: of a fixed or scheduled attention scale.
-  void pack_from(const float* values, double multiple);
+  // step: decides the scale of attention, and what is done to its heads.
+  void pack_from(const float* values, std::int64_t step);
 
   struct Block {
     // Factors of x W^T (forward) and of dy W (backward). Queries, keys and values lie side by side in padded columns.
     Buffer qkv, qkv_back, qkv_bias;
     Buffer proj, proj_back, fc1, fc1_back, fc2, fc2_back;
-    std::vector<float> scales;     // fixed, scheduled or learned multiples of 1/sqrt(head width), per head
-    std::vector<float> multiples;  // and these times the rule's own strength
-    std::vector<float> factors;    // of QK-norm, per head
+    std::vector<float> scales;        // fixed, scheduled or learned multiples of 1/sqrt(head width), per head
+    std::vector<float> multiples;     // and these times the rule's own strength
+    std::vector<float> factors;       // of QK-norm, per head
+    std::vector<std::uint8_t> fixed;  // per head: 1 where attention is fixed; empty: nowhere in this block
   };
 
   const float* values() const { return values_; }
+  // Whether the attention of any head is fixed at this step.
+  bool fixes_attention() const { return fixes_attention_; }
   const float* at(const Slot& slot) const { return values_ + slot.offset; }
   const Block& block(int layer) const { return blocks_[static_cast<std::size_t>(layer)]; }
 
@@ -37,10 +40,12 @@ class TransformerWeights {
   const float* table() const { return table_.data(); }
 
  private:
-  void pack_block(int layer, double multiple);
+  void pack_block(int layer);
+  void pack_heads(int layer, std::int64_t step);
 
   const TransformerModel& model_;
   const float* values_ = nullptr;
+  bool fixes_attention_ = false;
   std::vector<Block> blocks_;
   Buffer embed_, head_, head_back_, table_;
   std::vector<float> fixed_positions_;

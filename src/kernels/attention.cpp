@@ -49,6 +49,12 @@ HWY_INLINE void clear_behind(const AttentionRow& row, std::size_t keys, float* v
   if (row.keys < keys) std::memset(values + row.keys, 0, (keys - row.keys) * sizeof(float));
 }
 
+// The given weights of a row of a fixed head.
+HWY_INLINE const float* fixed_row(const HeadRules& rule, std::size_t sample, std::size_t query, std::size_t queries,
+                                  std::size_t stride) {
+  return rule.fixed.rows + (rule.mask.causal ? sample * queries + query : sample) * stride;
+}
+
 // Rows of all heads of all samples lie behind each other, `stride` floats apart: unit after unit, a unit being one head
 // of one sample. Where every query sees every key, rows of several units are worked on side by side.
 struct Units {
@@ -102,6 +108,25 @@ HWY_INLINE void weights_of(const Options& options, const Units& units, std::size
     }
 }
 
+// Heads that are fixed get the weights they are given.
+HWY_INLINE void fix_weights(const Units& units, std::size_t first, std::size_t last, float* weights) {
+  const HeadRules& rule = units.rule;
+  if (rule.fixed.heads == nullptr) return;
+  const std::size_t queries = units.shape.queries, stride = units.shape.weight_stride();
+  for (std::size_t unit = first; unit < last; ++unit)
+    for (std::size_t i = 0; i < queries && rule.fixed.has(units.head(unit)); ++i)
+      std::memcpy(weights + units.row(unit) + i * stride, fixed_row(rule, units.sample(unit), i, queries, stride),
+                  units.shape.keys * sizeof(float));
+}
+
+// And no gradient by their logits; g belongs to the rows from unit `first` on.
+HWY_INLINE void clear_fixed(const Units& units, std::size_t first, std::size_t last, float* g) {
+  if (units.rule.fixed.heads == nullptr) return;
+  const std::size_t floats = units.shape.queries * units.shape.weight_stride();
+  for (std::size_t unit = first; unit < last; ++unit)
+    if (units.rule.fixed.has(units.head(unit))) std::memset(g + (unit - first) * floats, 0, floats * sizeof(float));
+}
+
 // Turns gradients by weights into gradients by logits; g belongs to the rows from unit `first` on.
 template <class Kernel, class Options>
 HWY_INLINE void gradient_of(const Options& options, const Units& units, std::size_t first, std::size_t last,
@@ -127,7 +152,7 @@ HWY_INLINE void gradient_of(const Options& options, const Units& units, std::siz
       by_multiple += Kernel::gradient(options, row, g, rule.learned);
       clear_behind(row, units.shape.keys, g);
     }
-    if (rule.learned) d_log_multiples[units.head(unit)] += by_multiple;
+    if (rule.learned && !rule.fixed.has(units.head(unit))) d_log_multiples[units.head(unit)] += by_multiple;
   }
 }
 
@@ -142,6 +167,7 @@ void forward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Matr
         query_key_products(shape.queries, shape.keys, width, units.part(q, shape.queries, unit),
                            units.part(k, shape.keys, unit), logits + units.row(unit), stride, scratch);
       weights_of<decltype(kernel)>(options, units, first, last, logits, weights);
+      fix_weights(units, first, last, weights);
       for (std::size_t unit = first; unit < last; ++unit)
         product<Left::rows>({shape.queries, width, shape.keys}, {weights + units.row(unit), stride},
                             plain(units.part(v, shape.keys, unit)), units.store(out, shape.queries, unit));
@@ -172,6 +198,7 @@ void backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, Mat
       // Read only: the backward pass changes no weight.
       gradient_of<decltype(kernel)>(options, units, first, last, logits, const_cast<float*>(weights), d_logits,
                                     d_log_multiples);
+      clear_fixed(units, first, last, d_logits);
       tap(taps.d_logits, first, last);
       for (std::size_t unit = first; unit < last; ++unit) {
         const MatrixA g{d_logits + (unit - first) * unit_floats, stride};
@@ -197,6 +224,8 @@ void absorbed_forward(const AbsorbedShape& shape, const HeadRules& rule, MatrixA
           for (std::size_t key = 0; key < shape.keys; ++key) logits[head * stride + key] += logit_offsets[head];
         decltype(kernel)::weights(options, row_of(rule, sample, head - first, 0, shape.keys, logits + head * stride,
                                                   weights + head * stride));
+        if (rule.fixed.has(head - first))
+          std::memcpy(weights + head * stride, fixed_row(rule, sample, 0, 1, stride), shape.keys * sizeof(float));
       }
       product<Left::rows>({shape.heads, shape.width, shape.keys}, {weights + first * stride, stride},
                           MatrixB::plain(own.data, own.stride), Store{z.data + first * z.stride, z.stride});
@@ -222,7 +251,10 @@ void absorbed_backward(const AbsorbedShape& shape, const HeadRules& rule, Matrix
         const AttentionRow row =
             row_of(rule, sample, i, 0, shape.keys, logits + head * stride, const_cast<float*>(weights) + head * stride);
         const float by_multiple = decltype(kernel)::gradient(options, row, g, rule.learned);
-        if (rule.learned) d_log_multiples[i] += by_multiple;
+        if (rule.fixed.has(i))
+          std::memset(g, 0, shape.keys * sizeof(float));
+        else if (rule.learned)
+          d_log_multiples[i] += by_multiple;
         if (d_logit_sums != nullptr) {
           d_logit_sums[head] = 0;
           for (std::size_t key = 0; key < shape.keys; ++key) d_logit_sums[head] += g[key];

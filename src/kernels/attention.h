@@ -1,6 +1,8 @@
 // Attention of a few samples, forward and backward: products of queries, keys and values with a row rule between them.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/attention_rows.h"
 #include "kernels/gemm.h"
 
@@ -32,12 +34,22 @@ struct AttentionMask {
   std::size_t stride = 0;
 };
 
+// Heads whose weights are given instead of computed: no gradient passes from them to queries and keys.
+struct FixedWeights {
+  const std::uint8_t* heads = nullptr;  // 1 for each that is fixed; nullptr: none is
+  // weight_stride() floats apart, the same for every head: one per sample, or with a causal mask one per query.
+  const float* rows = nullptr;
+
+  bool has(std::size_t head) const { return heads != nullptr && heads[head] != 0; }
+};
+
 struct HeadRules {
   RowRule row;
   float inverse_root_width;  // 1 / sqrt(head width)
   const float* multiples;    // of it, one per head
   bool learned = false;      // somebody wants the gradient by the multiples
   AttentionMask mask = {};
+  FixedWeights fixed = {};
 };
 
 // Where gradients that are otherwise passed on and forgotten are kept, laid out as the weights; nullptr: nowhere.

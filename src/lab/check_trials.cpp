@@ -8,11 +8,13 @@
 
 #include <cerrno>
 #include <csignal>
+#include <limits>
 #include <map>
 #include <set>
 
 #include "io/json.h"
 #include "lab/trial_row.h"
+#include "train/interventions.h"
 #include "train/run_directory.h"
 
 namespace eureka {
@@ -23,15 +25,19 @@ std::string place_of(const Study& study, const Trial& trial) {
   return fmt::format("arm '{}'{}", study.arms[trial.arm].name, point.empty() ? "" : fmt::format(" at {}", point));
 }
 
+// A step after all others.
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 
 // Of the parameters of the model, which is made for it; the task has to give a sample, which it cannot without its
-// data.
-Shapes shapes_of(const RunConfig& config) {
+// data, and what is to be transplanted from `first_step` on has to be there.
+Shapes shapes_of(const RunConfig& config, std::int64_t first_step) {
   const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
   Batch batch;
   task->sample({.seed = 1, .stream = "train", .step = 0, .samples = 1}, batch);
   const ChosenEngine chosen = make_engine(config.run.engine, engine_config(config, task->shape()));
+  Interventions(config, chosen.engine->parameters()).load(first_step, {});
   Shapes shapes;
   for (const ParameterSpec& parameter : chosen.engine->parameters()) shapes[parameter.name] = parameter.shape;
   return shapes;
@@ -63,11 +69,13 @@ std::string first_complaint(const Study& study, const std::vector<const Trial*>&
     return Json{{"what", what}, {"where", place}, {"hint", hint}}.dump();
   };
   try {
-    const Shapes before = continued != nullptr ? shapes_of(*continued) : Shapes{};
+    // What the runs to continue did themselves is done.
+    const Shapes before = continued != nullptr ? shapes_of(*continued, kNever) : Shapes{};
     for (const Trial* trial : trials) {
       place = place_of(study, *trial);
       refuse_target_on_plateau(study, trial->config);
-      refuse_other_shapes(before, shapes_of(trial->config));
+      const bool begun = fs::exists(trial->directory / "config.toml");
+      refuse_other_shapes(before, shapes_of(trial->config, begun ? kNever : study.branch ? study.branch->at : 0));
     }
     return {};
   } catch (const Error& error) {

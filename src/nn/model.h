@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/registry.h"
+#include "engine/head_interventions.h"
 #include "engine/observation.h"
 #include "engine/scale.h"
 #include "nn/attention_rule.h"
@@ -23,6 +24,7 @@ struct ModelContext {
   TaskShape shape;
   std::shared_ptr<const AttentionRule> rule;
   ScaleOptions scale;
+  HeadInterventions interventions = {};
 };
 
 // Is handed the inner tensors of a forward pass.
@@ -51,6 +53,7 @@ struct ModelInputs {
   // samples x tokens x dimension, ids as samples x tokens, or samples x height x width x channels
   at::Tensor values;
   at::Tensor visible;  // bool, samples x tokens; undefined: all
+  at::Tensor wanted;   // bool, samples x labels x tokens: keys that fixed attention goes to; undefined: none is named
 };
 
 // State that is no parameter and has no gradient: running statistics.

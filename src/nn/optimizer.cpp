@@ -22,8 +22,21 @@ Optimizer::Optimizer(const OptimizerOptions& options, const GroupFactors& lr_mul
   }
 }
 
-void Optimizer::update(const ParameterSet& parameters, double lr, std::int64_t step) {
+void Optimizer::update(const ParameterSet& parameters, const StepSettings& settings) {
   const at::NoGradGuard no_grad;
+  // What rests is put back as it was: the update goes over all parameters at once.
+  std::vector<std::pair<at::Tensor, at::Tensor>> resting;
+  const auto keep = [&](const at::Tensor& part) { resting.emplace_back(part, part.clone()); };
+  for (std::size_t i = 0; i < parameters.specs().size(); ++i) {
+    if (!settings.rests(i)) continue;
+    keep(parameters.part(parameters.values(), i));
+    for (const auto& [name, flat] : state_) keep(parameters.part(flat, i));
+  }
+  update_all(parameters, settings.lr, settings.step);
+  for (auto& [part, before] : resting) part.copy_(before);
+}
+
+void Optimizer::update_all(const ParameterSet& parameters, double lr, std::int64_t step) {
   if (options_.kind == OptimizerKind::sgd)
     update_sgd(parameters, lr, step);
   else

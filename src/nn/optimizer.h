@@ -11,13 +11,15 @@ class Optimizer {
  public:
   Optimizer(const OptimizerOptions& options, const GroupFactors& lr_multiplier, const ParameterSet& parameters);
 
-  // One update with the gradients in `parameters`; `step` counts from 0.
-  void update(const ParameterSet& parameters, double lr, std::int64_t step);
+  // One update with the gradients in `parameters`, scaled already.
+  void update(const ParameterSet& parameters, const StepSettings& settings);
 
   // Named state vectors in the layout of the parameters: "m", "v" or "momentum".
   const std::vector<std::pair<std::string, at::Tensor>>& state() const { return state_; }
 
  private:
+  // Everything but who rests; `step` counts from 0.
+  void update_all(const ParameterSet& parameters, double lr, std::int64_t step);
   void update_adam(const ParameterSet& parameters, double lr, std::int64_t step);
   void update_sgd(const ParameterSet& parameters, double lr, std::int64_t step);
 

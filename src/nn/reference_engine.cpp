@@ -67,7 +67,7 @@ ReferenceEngine::ReferenceEngine(const EngineConfig& config) : config_(config) {
       at::TensorOptions().dtype(config.double_precision ? at::kDouble : at::kFloat).device(device_named(config.device));
   prefer_repeatable(tensor_options_.device());
   ModelContext context{config.shape, Registry<AttentionRule>::instance().make(config.rule, config.rule_options),
-                       config.scale};
+                       config.scale, config.interventions};
   model_ = Registry<Model>::instance().make(config.model, config.model_options);
   parameters_ =
       std::make_unique<ParameterSet>(model_->declare(context), config.seed,
@@ -96,6 +96,11 @@ ModelInputs ReferenceEngine::inputs_of(const Batch& batch) const {
   if (!batch.visible.empty())
     inputs.visible =
         sent(borrowed(batch.visible, {batch.samples, shape.tokens}, at::kByte), tensor_options_.dtype(at::kBool));
+  if (!batch.wanted.empty()) {
+    const auto tokens = static_cast<std::int64_t>(batch.wanted.size()) / (batch.samples * shape.labels());
+    inputs.wanted = sent(borrowed(batch.wanted, {batch.samples, shape.labels(), tokens}, at::kByte),
+                         tensor_options_.dtype(at::kBool));
+  }
   return inputs;
 }
 
@@ -199,7 +204,7 @@ FlatGradient ReferenceEngine::flat_gradient() {
 void ReferenceEngine::update(const StepSettings& settings) {
   set_buffers(learned_buffers_);
   if (settings.gradient_scale != 1) at::Tensor(parameters_->gradients()).mul_(settings.gradient_scale);
-  optimizer_->update(*parameters_, settings.lr, settings.step);
+  optimizer_->update(*parameters_, settings);
 }
 
 Evaluation ReferenceEngine::evaluate(const Batch& batch, std::int64_t step) {

@@ -123,6 +123,7 @@ void ReferenceEngine::observe(const Batch& batch, std::int64_t step, const Obser
     // Samples do not meet in a model that has points to look at.
     inputs.values = inputs.values.narrow(0, 0, seen);
     if (inputs.visible.defined()) inputs.visible = inputs.visible.narrow(0, 0, seen);
+    if (inputs.wanted.defined()) inputs.wanted = inputs.wanted.narrow(0, 0, seen);
   }
   at::Tensor predictions = forward(inputs, context);
 

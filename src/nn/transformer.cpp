@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "base/error.h"
+
 namespace eureka {
 namespace {
 
@@ -81,20 +83,59 @@ at::Tensor Transformer::branch_noise(at::Tensor y, const char* branch, int layer
   return y;
 }
 
-at::Tensor Transformer::attention(const at::Tensor& x, const Block& block, int layer, const at::Tensor& mask,
+AttentionScale Transformer::scale_of(const Block& block, int layer, const ForwardContext& context) const {
+  AttentionScale scale{context.scale_multiple, 1 / std::sqrt(static_cast<double>(options_.head_width())),
+                       block.log_scale.defined() ? block.log_scale.exp().view({-1, 1, 1}) : at::Tensor()};
+  const ScaleChange& change = context_.interventions.scale;
+  if (!change.holds(context.step) || !change.of.has_layer(layer)) return scale;
+  std::vector<double> factors;
+  for (int head = 0; head < options_.heads; ++head) factors.push_back(change.at(context.step, layer, head));
+  const at::Tensor per_head = at::tensor(factors).to(block.q.weight.options().requires_grad(false)).view({-1, 1, 1});
+  scale.learned_multiple =
+      scale.learned_multiple.defined() ? scale.learned_multiple * per_head : per_head * scale.multiple;
+  return scale;
+}
+
+at::Tensor Transformer::fixed_heads(int layer, const at::Tensor& like) const {
+  std::vector<std::uint8_t> heads;
+  for (int head = 0; head < options_.heads; ++head)
+    heads.push_back(context_.interventions.attention.of.has(layer, head) ? 1 : 0);
+  return at::tensor(heads).to(like.device(), at::kBool).view({1, -1, 1, 1});
+}
+
+at::Tensor Transformer::fixed_weights(const ModelInputs& inputs, const at::Tensor& mask,
+                                      const ForwardContext& context) const {
+  const FixedAttention& attention = context_.interventions.attention;
+  if (!attention.holds(context.step)) return {};
+  const auto flags = inputs.values.options().dtype(at::kBool);
+  const at::Tensor seen = mask.defined() ? mask : at::ones({1, 1, 1, plan_.tokens()}, flags);
+  at::Tensor chosen = seen;
+  if (attention.kind == FixedKind::wanted) {
+    EUREKA_CHECK(inputs.wanted.defined(), "a batch names the keys that fixed attention wants");
+    at::Tensor wanted = inputs.wanted;
+    if (plan_.has_cls()) wanted = at::cat({at::zeros({wanted.size(0), wanted.size(1), 1}, flags), wanted}, 2);
+    wanted = wanted.unsqueeze(1).logical_and(seen);
+    chosen = at::where(wanted.any(-1, /*keepdim=*/true), wanted, seen);
+  }
+  const at::Tensor shares = chosen.to(norm_.weight.dtype());
+  return shares / shares.sum(-1, /*keepdim=*/true).clamp_min(1);
+}
+
+at::Tensor Transformer::attention(const at::Tensor& x, const Block& block, int layer, const Sight& sight,
                                   const ForwardContext& context) const {
   at::Tensor q = split_heads(block.q(x));
   at::Tensor k = split_heads(block.k(x));
   const at::Tensor v = split_heads(block.v(x));
   AttentionContext attention_context;
-  attention_context.scale = {context.scale_multiple, 1 / std::sqrt(static_cast<double>(options_.head_width())),
-                             block.log_scale.defined() ? block.log_scale.exp().view({-1, 1, 1}) : at::Tensor()};
-  attention_context.mask = mask;
+  attention_context.scale = scale_of(block, layer, context);
+  attention_context.mask = sight.mask;
   attention_context.parameters = block.rule_parameters;
   const at::Tensor q_raw = q, k_raw = k;
   context_.rule->prepare(q, k, attention_context);
   const at::Tensor logits = batched_product(q, k.transpose(-2, -1));
-  const at::Tensor weights = context_.rule->weights(logits, attention_context);
+  at::Tensor weights = context_.rule->weights(logits, attention_context);
+  if (sight.fixed.defined() && context_.interventions.attention.of.has_layer(layer))
+    weights = at::where(fixed_heads(layer, weights), sight.fixed.to(weights.dtype()), weights);
   const at::Tensor heads = batched_product(weights, v);
   if (context.hook != nullptr) context.hook->attention(layer, options_.heads, attention_context);
   if (!q.is_same(q_raw)) {
@@ -139,10 +180,11 @@ at::Tensor Transformer::forward(const ModelInputs& inputs, const ForwardContext&
   if (context.training && options_.dropout > 0)
     x = x * random_mask(options_.dropout, x.sizes(), context, "dropout embedding", x.options());
   const at::Tensor mask = mask_of(inputs);
+  const Sight sight{mask, fixed_weights(inputs, mask, context)};
   for (int layer = 0; layer < options_.depth; ++layer) {
     const Block& block = blocks_[static_cast<std::size_t>(layer)];
     context.observe(Point::residual, layer, x);
-    x = x + branch_noise(attention(block.norm1(x), block, layer, mask, context), "attention", layer, context);
+    x = x + branch_noise(attention(block.norm1(x), block, layer, sight, context), "attention", layer, context);
     x = x + branch_noise(block.fc2(at::gelu(block.fc1(block.norm2(x)))), "mlp", layer, context);
   }
   context.observe(Point::residual, options_.depth, x);

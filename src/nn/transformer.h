@@ -39,7 +39,17 @@ class Transformer : public Model {
   at::Tensor embedded(const at::Tensor& values) const;
   // Which keys each query sees, broadcast over samples and heads; undefined: all.
   at::Tensor mask_of(const ModelInputs& inputs) const;
-  at::Tensor attention(const at::Tensor& x, const Block& block, int layer, const at::Tensor& mask,
+  // What one forward pass gives to the attention of all blocks.
+  struct Sight {
+    at::Tensor mask;  // as of mask_of()
+    at::Tensor
+        fixed;  // the weights of heads that are fixed, broadcast over samples, heads and queries; undefined: none is
+  };
+  at::Tensor fixed_weights(const ModelInputs& inputs, const at::Tensor& mask, const ForwardContext& context) const;
+  AttentionScale scale_of(const Block& block, int layer, const ForwardContext& context) const;
+  // 1 for each head of `layer` that is fixed, shaped to broadcast over weights.
+  at::Tensor fixed_heads(int layer, const at::Tensor& like) const;
+  at::Tensor attention(const at::Tensor& x, const Block& block, int layer, const Sight& sight,
                        const ForwardContext& context) const;
   at::Tensor split_heads(const at::Tensor& x) const;
   // Dropout, then stochastic depth, on the output of one branch of block `layer`.

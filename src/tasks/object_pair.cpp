@@ -51,6 +51,12 @@ class ObjectPair final : public TileTask {
     return scene[same ? found.digit : found.garment].class_index;
   }
 
+  // Digit and garment lie anywhere.
+  std::size_t label_carrier(std::span<const int> latents) const override {
+    const bool same = latents[0] == 1, digit_is_first = latents[5] < latents[6];
+    return same == digit_is_first ? 0 : 1;
+  }
+
   // Where things lie; objects in reading order.
   struct Found {
     std::array<Place, 2> objects = {top_left, top_left};

@@ -14,6 +14,7 @@ void Batch::resize(std::int64_t sample_count, const TaskShape& shape, std::size_
   targets.resize(squared ? answers * static_cast<std::size_t>(shape.classes) : 0);
   asked.clear();
   visible.clear();
+  wanted.clear();
   roles.resize(count * tokens);
   latents.resize(answers * latent_count);
 }

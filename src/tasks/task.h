@@ -102,8 +102,11 @@ struct Batch {
   std::vector<float> targets;         // samples x labels() x classes, with the squared loss
   std::vector<std::uint8_t> asked;    // samples x labels(), 0: this answer does not count; empty: all do
   std::vector<std::uint8_t> visible;  // samples x tokens, 0: no token attends to this one; empty: all are visible
-  std::vector<std::uint8_t> roles;    // which of Task::roles(): samples x tokens, or samples x tiles in reading order
-  std::vector<int> latents;           // samples x labels() x Task::latents().size()
+  // Samples x labels() x tokens (patches, in an image), 1: a key of this answer to which fixed attention goes. Only
+  // those who fix attention fill it (engine/head_interventions.h).
+  std::vector<std::uint8_t> wanted;
+  std::vector<std::uint8_t> roles;  // which of Task::roles(): samples x tokens, or samples x tiles in reading order
+  std::vector<int> latents;         // samples x labels() x Task::latents().size()
 
   // Makes room for everything but the masks, which are left empty.
   void resize(std::int64_t sample_count, const TaskShape& shape, std::size_t latent_count);

@@ -187,6 +187,22 @@ Tile TileTask::recognize(const float* tile) const {
   return found;
 }
 
+std::vector<std::int64_t> TileTask::keys_of_answer(const Batch& batch, std::int64_t answer) const {
+  const auto first = static_cast<std::size_t>(answer) * kPlaces.size();
+  std::vector<std::int64_t> keys, targets;
+  for (const Place place : kPlaces) {
+    const auto role = static_cast<TwoStepRole>(batch.roles[first + place]);
+    if (role == TwoStepRole::indicator) keys.push_back(place);
+    if (role == TwoStepRole::target) targets.push_back(place);
+  }
+  if (keys.empty()) return targets;
+  const std::size_t carrier = label_carrier(
+      std::span(batch.latents).subspan(static_cast<std::size_t>(answer) * latents_.size(), latents_.size()));
+  keys.push_back(targets[std::min(carrier, targets.size() - 1)]);
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
 std::vector<std::int64_t> TileTask::oracle(const Batch& batch) const {
   const TaskShape sizes = shape();
   std::vector<std::int64_t> labels;

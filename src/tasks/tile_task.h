@@ -86,6 +86,8 @@ class TileTask : public Task {
   std::vector<Latent> latents() const override { return latents_; }
   void sample(const SampleRequest& request, Batch& batch) const override;
   std::vector<std::int64_t> oracle(const Batch& batch) const override;
+  // The indicators and the target that carries the label; without indicators, all targets.
+  std::vector<std::int64_t> keys_of_answer(const Batch& batch, std::int64_t answer) const override;
 
  protected:
   // `name` seeds the draws. No data set is opened before the first sample. Throws Error(config).
@@ -95,6 +97,8 @@ class TileTask : public Task {
   // One scene, drawn so that its first candidate carries the label with top_right_probability.
   virtual void draw(RandomStream& random, Scene& scene, std::span<int> latents) const = 0;
   virtual int rule(const Scene& scene) const = 0;
+  // Which of the targets, in reading order, carries the label. The first latent says whether the first candidate does.
+  virtual std::size_t label_carrier(std::span<const int> latents) const { return latents[0] == 1 ? 0 : 1; }
 
   bool first_counts(RandomStream& random) const { return random.chance(options_.top_right_probability); }
   const TileOptions& options() const { return options_; }

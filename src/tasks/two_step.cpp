@@ -72,6 +72,8 @@ class TwoStep final : public Task {
 
   void sample(const SampleRequest& request, Batch& batch) const override;
   std::vector<std::int64_t> oracle(const Batch& batch) const override;
+  // The indicators and the target that carries the label.
+  std::vector<std::int64_t> keys_of_answer(const Batch& batch, std::int64_t answer) const override;
 
  private:
   using Prototypes = std::vector<float>;  // classes x dimension
@@ -88,6 +90,9 @@ class TwoStep final : public Task {
   // Draws one sample; batch.inputs holds standard normal noise before.
   void sample_one(RandomStream& random, std::int64_t sample, std::vector<Item>& scratch, Batch& batch) const;
 
+  // Whether a token that is a target is the first of the two.
+  bool is_first_target(const float* token, std::int64_t place, int target_1, int target_2) const;
+  float distance(const float* token, const Prototypes& family, int index) const;
   // Index and squared distance of the prototype nearest to a token.
   std::pair<int, float> nearest(const float* token, const Prototypes& family) const;
 
@@ -160,16 +165,40 @@ void TwoStep::sample_one(RandomStream& random, std::int64_t sample, std::vector<
   latent[4] = target_2;
 }
 
-std::pair<int, float> TwoStep::nearest(const float* token, const Prototypes& family) const {
+float TwoStep::distance(const float* token, const Prototypes& family, int index) const {
   const auto dimension = static_cast<std::size_t>(options_.dimension);
+  const float* prototype = family.data() + static_cast<std::size_t>(index) * dimension;
+  float square = 0;
+  for (std::size_t j = 0; j < dimension; ++j) square += (token[j] - prototype[j]) * (token[j] - prototype[j]);
+  return square;
+}
+
+std::pair<int, float> TwoStep::nearest(const float* token, const Prototypes& family) const {
+  const auto classes = static_cast<int>(family.size() / static_cast<std::size_t>(options_.dimension));
   std::pair<int, float> best{-1, std::numeric_limits<float>::infinity()};
-  for (std::size_t offset = 0; offset < family.size(); offset += dimension) {
-    float distance = 0;
-    for (std::size_t j = 0; j < dimension; ++j)
-      distance += (token[j] - family[offset + j]) * (token[j] - family[offset + j]);
-    if (distance < best.second) best = {static_cast<int>(offset / dimension), distance};
-  }
+  for (int index = 0; index < classes; ++index)
+    if (const float away = distance(token, family, index); away < best.second) best = {index, away};
   return best;
+}
+
+// With fixed positions both families are one, and the place tells which target it is.
+bool TwoStep::is_first_target(const float* token, std::int64_t place, int target_1, int target_2) const {
+  if (!options_.shuffled) return place < 2 * options_.views;
+  return distance(token, first_targets_, target_1) < distance(token, second_targets_, target_2);
+}
+
+std::vector<std::int64_t> TwoStep::keys_of_answer(const Batch& batch, std::int64_t answer) const {
+  const std::int64_t tokens = shape().tokens;
+  const int* latent = batch.latents.data() + answer * 5;
+  std::vector<std::int64_t> keys;
+  for (std::int64_t t = 0; t < tokens; ++t) {
+    const auto role = static_cast<TwoStepRole>(batch.roles[static_cast<std::size_t>(answer * tokens + t)]);
+    const float* token = batch.inputs.data() + (answer * tokens + t) * options_.dimension;
+    if (role == TwoStepRole::indicator ||
+        (role == TwoStepRole::target && is_first_target(token, t, latent[3], latent[4]) == (latent[0] == 1)))
+      keys.push_back(t);
+  }
+  return keys;
 }
 
 std::vector<std::int64_t> TwoStep::oracle(const Batch& batch) const {
@@ -189,8 +218,7 @@ std::vector<std::int64_t> TwoStep::oracle(const Batch& batch) const {
       if (indicator.second < target_distance) {
         indicators.push_back(indicator.first);
       } else {
-        // With fixed positions both families are one, and the place tells which target it is.
-        const bool is_first = options_.shuffled ? first.second < second.second : t < 2 * options_.views;
+        const bool is_first = is_first_target(token, t, first.first, second.first);
         targets[is_first ? 0 : 1].push_back(is_first ? first.first : second.first);
       }
     }

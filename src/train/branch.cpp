@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "train/interventions.h"
 #include "train/records/branch_origin.h"
 
 namespace eureka {
@@ -103,6 +104,7 @@ RunConfig branch_config(const BranchRequest& request, const Catalog& catalog) {
     throw Error(ErrorKind::config,
                 fmt::format("a run of {} steps has nothing left to do at step {}", config.train.steps, request.step),
                 request.run.string(), "branch from an earlier checkpoint, or make it longer with --set train.steps=N");
+  refuse_past_interventions(request.change, config, request.step);
   return config;
 }
 
@@ -110,7 +112,9 @@ Branch create_branch(const BranchRequest& request, const Catalog& catalog, const
   Branch branch{branch_config(request, catalog), {}};
   if (is_there(request, branch.config)) return branch;
   const Checkpoint saved = read_checkpoint(request.run, request.step);
-  const EngineState fresh = make(branch.config).engine.engine->export_state();
+  const RunParts parts = make(branch.config);
+  Interventions(branch.config, parts.engine.engine->parameters()).load(request.step, {});
+  const EngineState fresh = parts.engine.engine->export_state();
   MergedTensors model = merged(fresh.model, saved.engine.model, request.run);
   branch.new_parameters = std::move(model.fresh);
   Checkpoint start{saved.loop,

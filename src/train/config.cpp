@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "train/intervention_checks.h"
+#include "train/option_lists.h"
+
 namespace eureka {
 namespace {
 
@@ -122,6 +125,7 @@ std::vector<ConfigSection> fixed_sections() {
   return {{"attention.scale", describe<ScaleOptions>()},
           {"train", describe<TrainOptions>()},
           {"diagnose", describe<DiagnoseOptions>()},
+          {"intervene", describe<InterventionOptions>()},
           {"run", describe<RunOptions>()}};
 }
 
@@ -140,7 +144,8 @@ ConfigEntries merge_entries(ConfigEntries base, const ConfigEntries& overrides) 
   return base;
 }
 
-RunConfig resolve_config(const ConfigEntries& entries, const Catalog& catalog) {
+RunConfig resolve_config(const ConfigEntries& given, const Catalog& catalog) {
+  const ConfigEntries entries = with_lists_as_text(given);
   Resolver resolver(entries, catalog);
   RunConfig config;
   config.catalog = &catalog;
@@ -159,8 +164,10 @@ RunConfig resolve_config(const ConfigEntries& entries, const Catalog& catalog) {
                 every == entries.end() ? "" : every->second.where,
                 "what is seen is part of a validation's row; 0: of all");
   }
+  config.intervene = resolver.section<InterventionOptions>("intervene");
   config.run = resolver.section<RunOptions>("run");
   resolver.refuse_unknown_keys();
+  check_interventions(config, entries);
   return config;
 }
 
@@ -179,6 +186,7 @@ FlatEntries flat_entries(const RunConfig& config) {
   for (const PluginChoice& choice : config.diagnostics)
     for (const auto& [name, value] : choice.options)
       flat.emplace_back(fmt::format("diagnose.{}.{}", choice.name, name), value);
+  collect("intervene", config.intervene, flat);
   collect("run", config.run, flat);
   return flat;
 }
@@ -191,6 +199,25 @@ ConfigEntries to_entries(const RunConfig& config, const std::string& where) {
 
 std::string to_toml(const RunConfig& config) { return write_toml(flat_entries(config)); }
 
+namespace {
+
+HeadInterventions head_interventions(const InterventionOptions& intervene) {
+  const auto chosen = [](const std::string& table, const auto& options) {
+    return HeadChoice{parse_indices(options.layers, table + ".layers"), parse_indices(options.heads, table + ".heads")};
+  };
+  const auto kind_of = [](AttentionFix kind) {
+    if (kind == AttentionFix::none) return FixedKind::none;
+    return kind == AttentionFix::uniform ? FixedKind::uniform : FixedKind::wanted;
+  };
+  const AttentionFixing& attention = intervene.attention;
+  const HeadScaling& scale = intervene.scale;
+  return {.scale = {scale.multiple, chosen("intervene.scale", scale), {scale.from, scale.until}},
+          .attention = {
+              kind_of(attention.kind), chosen("intervene.attention", attention), {attention.from, attention.until}}};
+}
+
+}  // namespace
+
 EngineConfig engine_config(const RunConfig& config, const TaskShape& shape) {
   return {.shape = shape,
           .model = config.model.name,
@@ -198,6 +225,7 @@ EngineConfig engine_config(const RunConfig& config, const TaskShape& shape) {
           .rule = config.attention.name,
           .rule_options = config.attention.options,
           .scale = config.scale,
+          .interventions = head_interventions(config.intervene),
           .optimizer = config.train.optimizer,
           .lr_multiplier = config.train.lr_multiplier,
           .label_smoothing = config.train.label_smoothing,

@@ -11,6 +11,7 @@
 #include "engine/choose_engine.h"
 #include "io/toml.h"
 #include "train/catalog.h"
+#include "train/intervention_options.h"
 
 namespace eureka {
 
@@ -115,12 +116,13 @@ struct RunConfig {
   TrainOptions train;
   DiagnoseOptions diagnose;
   std::vector<PluginChoice> diagnostics;  // those that diagnose.names names; options in [diagnose.NAME]
+  InterventionOptions intervene;
   RunOptions run;
   // What it was resolved with, which must outlive it: a run that is resumed resolves its own file the same way.
   const Catalog* catalog = nullptr;
 };
 
-// A section that every run has, whatever plug-ins it names: attention.scale, train, diagnose, run.
+// A section that every run has, whatever plug-ins it names: attention.scale, train, diagnose, intervene, run.
 struct ConfigSection {
   std::string name;
   OptionList options;

@@ -8,8 +8,10 @@
 
 #include "train/detection.h"
 #include "train/diagnosis.h"
+#include "train/interventions.h"
 #include "train/records/branch_origin.h"
 #include "train/schedule.h"
+#include "train/wanted_keys.h"
 
 namespace eureka {
 namespace {
@@ -47,6 +49,13 @@ Batch draw_validation(const Task& task, const RunConfig& config) {
   return batch;
 }
 
+// A run that is resumed says later from where, and what its log tells.
+Interventions interventions_of(const RunConfig& config, const Engine& engine, bool resumed) {
+  Interventions interventions(config, engine.parameters());
+  if (!resumed) interventions.load(0, {});
+  return interventions;
+}
+
 // A branch has no past of its own to go back to: from step 0 it would be another run.
 void refuse_before_branch(const fs::path& run, std::int64_t step) {
   const std::optional<BranchOrigin> origin = read_origin(run);
@@ -73,6 +82,8 @@ class TrainingRun {
         chosen_(std::move(parts.engine)),
         engine_(chosen_.engine.get()),
         validation_(draw_validation(*task_, config)),
+        wanted_(config, *task_),
+        interventions_(interventions_of(config, *engine_, request.resume)),
         // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
         directory_(request.resume ? RunDirectory::reopen(request.directory, config)
                                   : RunDirectory::create(request.directory, config)),
@@ -115,6 +126,8 @@ class TrainingRun {
   ChosenEngine chosen_;
   Engine* engine_;
   Batch validation_;
+  WantedKeys wanted_;
+  Interventions interventions_;
   RunDirectory directory_;
   Metric metric_;
   MomentDetector detector_;
@@ -144,6 +157,7 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
     (loop_.temporary ? temporary_step_ : checkpoint_step_) = *step;
     loop_.temporary = false;
   }
+  if (interventions_.any()) interventions_.load(loop_.step, read_events(directory_.path(), loop_.events_bytes));
   directory_.rewind(loop_);
   // What the one before us had no time for.
   remove_temporary_checkpoints(directory_.path(), loop_.step);
@@ -186,6 +200,7 @@ RunOutcome TrainingRun::execute() {
 
 RunStatus TrainingRun::train() {
   while (true) {
+    for (const RunEvent& event : interventions_.begin_step(*engine_, loop_.step)) directory_.log_event(event);
     if (loop_.step % config_.train.eval_every == 0 || loop_.step == config_.train.steps) {
       // The last checkpoint is written after the last row: a run killed between it and its summary has that row
       // already.
@@ -208,12 +223,13 @@ RunStatus TrainingRun::train() {
 }
 
 const Batch& TrainingRun::batch() {
-  if (batch_step_ != loop_.step)
-    task_->sample({.seed = seed(),
-                   .stream = "train",
-                   .step = static_cast<std::uint64_t>(loop_.step),
-                   .samples = config_.train.batch},
-                  batch_);
+  if (batch_step_ == loop_.step) return batch_;
+  task_->sample({.seed = seed(),
+                 .stream = "train",
+                 .step = static_cast<std::uint64_t>(loop_.step),
+                 .samples = config_.train.batch},
+                batch_);
+  wanted_.fill(batch_, loop_.step);
   batch_step_ = loop_.step;
   return batch_;
 }
@@ -226,9 +242,11 @@ const StepResult& TrainingRun::gradient() {
 
 bool TrainingRun::train_one_step() {
   const StepResult& result = gradient();
+  const double norm = interventions_.change_gradient(*engine_, loop_.step, result.gradient_norm);
   engine_->update({.step = loop_.step,
                    .lr = learning_rate(config_.train, loop_.step),
-                   .gradient_scale = clip_factor(config_.train.clip, result.gradient_norm)});
+                   .gradient_scale = clip_factor(config_.train.clip, norm),
+                   .frozen = interventions_.frozen_at(loop_.step)});
   ++loop_.step;
   if (!std::isfinite(result.loss)) {
     diverge("train_loss", result.loss);
@@ -242,6 +260,7 @@ bool TrainingRun::train_one_step() {
 }
 
 bool TrainingRun::evaluate() {
+  wanted_.fill(validation_, loop_.step);
   const Evaluation evaluation = engine_->evaluate(validation_, loop_.step);
   if (!std::isfinite(evaluation.loss)) {
     diverge("val_loss", evaluation.loss);

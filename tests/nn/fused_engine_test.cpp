@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "engine/copying_sink.h"
-#include "engine/fused_cases.h"
+#include "engine/intervened_cases.h"
 #include "nn/reference_engine.h"
 #include "nn/rounding.h"
 
@@ -125,6 +125,28 @@ TEST(FusedEngine, ShowsTheSameInsidesAsTheReference) {
   }
 }
 
+TEST(FusedEngine, ShowsHeadsThatAreScaledOrFixedAsTheReferenceDoes) {
+  for (const HeadInterventions& change : head_interventions())
+    for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {
+      config.interventions = change;
+      SCOPED_TRACE(text_of(config));
+      FusedEngine fused(config);
+      config.double_precision = true;
+      ReferenceEngine reference(config);
+      const Batch batch = batch_with_keys(config, 12, {.masked = config.model == "decoder"});
+      CopyingSink mine, exact;
+      for (const std::int64_t samples : {0, 5}) {
+        fused.observe(batch, 4, {.points = PointSet::all(), .samples = samples, .gradients = true}, mine);
+        reference.observe(batch, 4, {.points = PointSet::all(), .samples = samples, .gradients = true}, exact);
+      }
+      for (const auto& [name, values] : exact.tensors) EXPECT_LE(distance(mine.tensors[name], values), 1e-4) << name;
+      std::vector<float> predicted, truth;
+      fused.predict(batch, 4, predicted);
+      reference.predict(batch, 4, truth);
+      EXPECT_LE(distance(predicted, truth), kAllowed);
+    }
+}
+
 // Gradients by a few samples' tensors are still those of the whole batch's loss.
 TEST(FusedEngine, AFewSamplesLookAsTheyDoAmongAll) {
   for (EngineConfig config : {base_config(), decoder_config()}) {
@@ -216,6 +238,52 @@ TEST(FusedEngine, AGradientThatIsSetToZeroMovesNothing) {
     for (std::size_t i = 0; i < after.model.size(); ++i)
       EXPECT_EQ(after.model[i].values == before.model[i].values, after.model[i].name != "head.weight")
           << engine->name() << " " << after.model[i].name;
+  }
+}
+
+TEST(FusedEngine, FixedHeadsGiveNoGradientToQueriesAndKeysInEitherEngine) {
+  for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {
+    config.interventions.attention = {FixedKind::wanted, {{1}, {0}}, {}};
+    FusedEngine fused(config);
+    ReferenceEngine reference(config);
+    for (Engine* engine : {static_cast<Engine*>(&fused), static_cast<Engine*>(&reference)}) {
+      engine->gradient(batch_with_keys(config, 12), 0);
+      for (const StateTensor& tensor : gradients_in(*engine)) {
+        const bool fixed = tensor.name == "blocks.1.attn.q.weight" || tensor.name == "blocks.1.attn.k.weight";
+        // Two heads: rows of the first come first.
+        const auto half = tensor.values.begin() + static_cast<std::ptrdiff_t>(tensor.values.size() / 2);
+        const auto is_zero = [](float value) { return value == 0; };
+        EXPECT_EQ(std::all_of(tensor.values.begin(), half, is_zero), fixed) << engine->name() << " " << tensor.name;
+        EXPECT_FALSE(std::all_of(half, tensor.values.end(), is_zero)) << engine->name() << " " << tensor.name;
+      }
+    }
+  }
+}
+
+TEST(FusedEngine, ParametersThatRestKeepTheirValuesAndTheirOptimizer) {
+  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw}) {
+    EngineConfig config = base_config();
+    config.optimizer.kind = kind;
+    FusedEngine fused(config);
+    ReferenceEngine reference(config);
+    for (Engine* engine : {static_cast<Engine*>(&fused), static_cast<Engine*>(&reference)}) {
+      std::vector<std::uint8_t> frozen;
+      for (const ParameterSpec& spec : engine->parameters())
+        frozen.push_back(spec.group == ParameterGroup::query_key ? 1 : 0);
+      const Batch batch = random_batch(config.shape, 12);
+      engine->train_step(batch, {.step = 0, .lr = 0.1});
+      const EngineState before = engine->export_state();
+      engine->train_step(batch, {.step = 1, .lr = 0.1, .frozen = frozen});
+      const EngineState after = engine->export_state();
+      const auto rests = [](const std::string& name) {
+        return name.find("attn.q.") != std::string::npos || name.find("attn.k.") != std::string::npos;
+      };
+      for (std::size_t i = 0; i < after.model.size(); ++i)
+        EXPECT_EQ(after.model[i].values == before.model[i].values, rests(after.model[i].name)) << after.model[i].name;
+      for (std::size_t i = 0; i < after.optimizer.size(); ++i)
+        EXPECT_EQ(after.optimizer[i].values == before.optimizer[i].values, rests(after.optimizer[i].name))
+            << after.optimizer[i].name;
+    }
   }
 }
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/fused_cases.h"
 #include "engine/fused_engine.h"
+#include "engine/intervened_cases.h"
 #include "nn/reference_engine.h"
 #include "nn/rounding.h"
 
@@ -158,6 +158,23 @@ TEST(FusedGradients, AgreeUnderMasks) {
         config.model_options["qkv_bias"] = biased;
         expect_same_gradients(config, random_batch(config.shape, 6, {.masked = true, .asked_share = 0.5}), 3);
       }
+    }
+  }
+}
+
+TEST(FusedGradients, AgreeWithHeadsThatAreScaledOrFixed) {
+  for (const RuleVariant& variant : rule_variants()) {
+    std::uint64_t step = 0;
+    for (const HeadInterventions& change : head_interventions()) {
+      // Every model, scale and mask with every rule; not all with every change.
+      EngineConfig config = step % 3 == 0 ? base_config() : step % 3 == 1 ? decoder_config() : vit_config();
+      config.rule = variant.rule;
+      config.rule_options = variant.options;
+      config.scale.kind = step % 2 == 0 ? ScaleKind::fixed : ScaleKind::learned;
+      config.model_options["qkv_bias"] = step % 4 == 0;
+      config.interventions = change;
+      const bool masked = config.model != "vit" && step % 5 < 2;
+      expect_same_gradients(config, batch_with_keys(config, 6, {.masked = masked, .step = ++step}), 3);
     }
   }
 }

@@ -32,7 +32,7 @@ void expect_same_path(const OptimizerOptions& ours, const GroupFactors& factors,
   for (int step = 0; step < 20; ++step) {
     parameters.zero_gradients();
     loss_of(parameters["matrix"], parameters["bias"], step).backward();
-    optimizer.update(parameters, 0.01, step);
+    optimizer.update(parameters, {.step = step, .lr = 0.01});
     reference.zero_grad();
     loss_of(matrix, bias, step).backward();
     reference.step();

@@ -57,6 +57,27 @@ const std::map<std::string, std::function<int(const Values&)>> kRules = {
      }},
 };
 
+// Black tiles where no key lies: the answer stays.
+TEST(ImageTasks, AnswersFollowFromTheirKeysAlone) {
+  for (const auto& [name, rule] : kRules) {
+    const auto task = make(name);
+    const ImageShape image = task->shape().image;
+    Batch batch = draw(*task, 100);
+    for (std::int64_t sample = 0; sample < 100; ++sample) {
+      const std::vector<std::int64_t> keys = task->keys_of_answer(batch, sample);
+      EXPECT_EQ(keys.size(), name == "position" ? 2U : 3U) << name;
+      for (std::int64_t y = 0; y < image.height; ++y)
+        for (std::int64_t x = 0; x < image.width; ++x) {
+          const std::int64_t tile = 2 * (2 * y / image.height) + 2 * x / image.width;
+          if (std::find(keys.begin(), keys.end(), tile) == keys.end())
+            std::fill_n(batch.inputs.begin() + ((sample * image.height + y) * image.width + x) * image.channels,
+                        image.channels, 0.0F);
+        }
+    }
+    EXPECT_EQ(task->oracle(batch), batch.labels) << name;
+  }
+}
+
 TEST(ImageTasks, LabelsFollowTheRuleInEveryCombination) {
   for (const auto& [name, rule] : kRules) {
     const auto task = make(name);

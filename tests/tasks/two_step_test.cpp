@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tasks/task.h"
@@ -47,6 +48,38 @@ TEST(TwoStep, RolesNameTheTokens) {
   std::string names;
   for (std::size_t i = 0; i < 5; ++i) names += task->roles()[batch.roles[i]].name + " ";
   EXPECT_EQ(names, "indicator target target indicator distractor ");
+}
+
+// What is no key may be that of another sample: the answer stays.
+TEST(TwoStep, AnswersFollowFromTheirKeysAlone) {
+  for (const bool shuffled : {false, true}) {
+    const auto task = two_step({{"shuffled", shuffled}, {"distractors", std::int64_t{2}}, {"views", std::int64_t{2}}});
+    const auto tokens = static_cast<std::size_t>(task->shape().tokens), floats = tokens * 16;
+    const Batch batch = draw(*task, 200);
+    Batch changed = batch;
+    const auto other_target = [&](std::size_t sample) {
+      const std::vector<std::int64_t> keys = task->keys_of_answer(batch, static_cast<std::int64_t>(sample));
+      EXPECT_EQ(keys.size(), 6U) << "two indicators and one target, two views of each";
+      std::vector<std::size_t> others;
+      for (std::size_t t = 0; t < tokens; ++t)
+        if (task->roles()[batch.roles[sample * tokens + t]].name == "target" &&
+            std::find(keys.begin(), keys.end(), static_cast<std::int64_t>(t)) == keys.end())
+          others.push_back(t);
+      return others;
+    };
+    std::size_t last[2] = {200, 200};
+    for (std::size_t i = 0; i < 200; ++i) {
+      std::size_t& alike = last[batch.latents[i * 5]];
+      if (alike < 200)
+        for (std::size_t view = 0; view < 2; ++view)
+          std::copy_n(
+              batch.inputs.begin() + static_cast<std::ptrdiff_t>(alike * floats + other_target(alike)[view] * 16), 16,
+              changed.inputs.begin() + static_cast<std::ptrdiff_t>(i * floats + other_target(i)[view] * 16));
+      alike = i;
+    }
+    EXPECT_NE(changed.inputs, batch.inputs);
+    EXPECT_EQ(task->oracle(changed), batch.labels) << "shuffled " << shuffled;
+  }
 }
 
 TEST(TwoStep, NoiseHasTheStatedSize) {

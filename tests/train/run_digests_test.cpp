@@ -35,6 +35,14 @@ constexpr Case kCases[] = {
     {"image patches", "image-patch", "task.data = 'glyphs'\nattention.rule = 'norm_softmax'"},
     {"mlp", "two-step", "model = {name = 'mlp', hidden = 48}"},
     {"resnet9", "image-tile", "task.data = 'glyphs'\nmodel = {name = 'resnet9', width = 4}\nrun.threads = 2"},
+    {"interventions", "two-step", R"(
+intervene.gradients = {rescale = 'heads-to-value', from = 5}
+intervene.freeze = {groups = 'value', layers = '0', from = 10, until = 30}
+intervene.redraw = {groups = 'query_key', at = 20}
+intervene.attention = {kind = 'oracle', layers = '1', heads = '1', from = 10}
+intervene.scale = {multiple = 3, heads = '0', from = 15})"},
+    {"patches of indicators", "image-patch",
+     "task.data = 'glyphs'\nintervene.attention = {kind = 'role', role = 'indicator'}"},
     {"color and class", "image-tile", "task = {name = 'class-or-colour', data = 'glyphs'}"},
 };
 

@@ -17,6 +17,8 @@ const char* name_of(const MomentConfirmed&) { return "moment"; }
 const char* name_of(const MomentWithdrawn&) { return "moment-withdrawn"; }
 const char* name_of(const CheckpointWritten&) { return "checkpoint"; }
 const char* name_of(const Divergence&) { return "divergence"; }
+const char* name_of(const InterventionNoted&) { return "intervention"; }
+const char* name_of(const TransplantSource&) { return "transplant-source"; }
 
 void write_fields(const PlateauConfirmed& plateau, Json& json) {
   json.update({{"start", plateau.start}, {"end", plateau.end}, {"level", plateau.level}});
@@ -28,6 +30,12 @@ void write_fields(const MomentWithdrawn&, Json&) {}
 void write_fields(const CheckpointWritten&, Json&) {}
 void write_fields(const Divergence& divergence, Json& json) {
   json.update({{"quantity", divergence.quantity}, {"value", divergence.value}});
+}
+void write_fields(const InterventionNoted& intervention, Json& json) {
+  json.update({{"kind", intervention.kind}, {"phase", intervention.phase}});
+}
+void write_fields(const TransplantSource& source, Json& json) {
+  json.update({{"run", source.run}, {"checkpoint", source.checkpoint}, {"crc32c", source.crc32c}, {"at", source.at}});
 }
 
 void read_fields(const RecordReader& fields, PlateauConfirmed& plateau) {
@@ -41,6 +49,13 @@ void read_fields(const RecordReader&, MomentWithdrawn&) {}
 void read_fields(const RecordReader&, CheckpointWritten&) {}
 void read_fields(const RecordReader& fields, Divergence& divergence) {
   divergence = {fields.get<std::string>("quantity"), fields.get<std::string>("value")};
+}
+void read_fields(const RecordReader& fields, InterventionNoted& intervention) {
+  intervention = {fields.get<std::string>("kind"), fields.get<std::string>("phase")};
+}
+void read_fields(const RecordReader& fields, TransplantSource& source) {
+  source = {fields.get<std::string>("run"), fields.get<std::int64_t>("checkpoint"), fields.get<std::uint64_t>("crc32c"),
+            fields.get<std::int64_t>("at")};
 }
 
 template <class Kind>
@@ -78,10 +93,13 @@ RunEvent parse_event(std::string_view line, const std::string& where) {
   return event;
 }
 
-std::vector<RunEvent> read_events(const fs::path& run_directory) {
+std::vector<RunEvent> read_events(const fs::path& run_directory, std::uint64_t bytes) {
   std::vector<RunEvent> events;
-  for_each_line(run_directory / "events.jsonl",
-                [&](std::string_view line, const std::string& where) { events.push_back(parse_event(line, where)); });
+  std::uint64_t end = 0;
+  for_each_line(run_directory / "events.jsonl", [&](std::string_view line, const std::string& where) {
+    end += line.size() + 1;
+    if (end <= bytes) events.push_back(parse_event(line, where));
+  });
   return events;
 }
 

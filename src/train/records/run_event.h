@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
@@ -31,9 +32,28 @@ struct Divergence {
   std::string value;     // nan, inf or -inf
 };
 
+// An intervention of the config takes hold, ends, or happens once, before the update of that step.
+struct InterventionNoted {
+  std::string kind;   // freeze, redraw, ...: a table of [intervene]
+  std::string phase;  // begins, ends or happens
+};
+// Where values are going to be transplanted from: a run is a function of its config and of these.
+struct TransplantSource {
+  std::string run;
+  std::int64_t checkpoint = 0;  // its step
+  std::uint64_t crc32c = 0;     // of the values that are taken
+  std::int64_t at = 0;          // the step of the transplant
+
+  // The same place, whatever lies there now.
+  bool is_at_place_of(const TransplantSource& other) const { return run == other.run && at == other.at; }
+  bool operator==(const TransplantSource&) const = default;
+};
+
 struct RunEvent {
   std::int64_t step = 0;
-  std::variant<PlateauConfirmed, MomentConfirmed, MomentWithdrawn, CheckpointWritten, Divergence> what;
+  std::variant<PlateauConfirmed, MomentConfirmed, MomentWithdrawn, CheckpointWritten, Divergence, InterventionNoted,
+               TransplantSource>
+      what;
 };
 
 // One line of JSON, without its end.
@@ -42,7 +62,8 @@ std::string to_text(const RunEvent& event);
 // Throws Error(input) at `where` when it is no event.
 RunEvent parse_event(std::string_view line, const std::string& where);
 
-// All whole lines of a run's events.jsonl. Throws Error(input) with file and line.
-std::vector<RunEvent> read_events(const fs::path& run_directory);
+// All whole lines of a run's events.jsonl, or of its first `bytes`. Throws Error(input) with file and line.
+std::vector<RunEvent> read_events(const fs::path& run_directory,
+                                  std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max());
 
 }  // namespace eureka

@@ -190,7 +190,7 @@ std::vector<std::int64_t> TwoStep::oracle(const Batch& batch) const {
         indicators.push_back(indicator.first);
       } else {
         // With fixed positions both families are one, and the place tells which target it is.
-        const bool is_first = options_.shuffled ? first.second < second.second : t < 2 * options_.views;
+        const bool is_first = options_.shuffled ? first.second < second.second : t < std::int64_t{2} * options_.views;
         targets[is_first ? 0 : 1].push_back(is_first ? first.first : second.first);
       }
     }

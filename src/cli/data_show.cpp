@@ -171,7 +171,7 @@ RgbImage sheet_of_data_set(const ShowRequest& request) {
   const std::int64_t each =
       std::max<std::int64_t>(1, request.samples.value_or(kPictureSamples) / static_cast<std::int64_t>(classes.size()));
   const ImageShape shape{facts.height, facts.width, facts.channels};
-  const auto pixels = static_cast<std::size_t>(facts.height * facts.width);
+  const std::size_t pixels = std::size_t{facts.height} * facts.width;
   RandomStream random(request.seed, "show");
   std::vector<SheetCell> cells;
   for (const int label : classes)

@@ -33,7 +33,7 @@ void add_idx(ImageSetBuilder& builder, Split split, const NamedBytes& images_fil
                 fmt::format("{} labels for the {} images of {}", labels.size(), images.count,
                             fs::path(images_file.where).filename().string()),
                 labels_file.where, "the two files do not belong together");
-  constexpr std::size_t kPixels = kSide * kSide;
+  constexpr std::size_t kPixels = std::size_t{kSide} * kSide;
   for (std::size_t i = 0; i < labels.size(); ++i)
     builder.add(split, labels[i], std::string_view(images.pixels).substr(i * kPixels, kPixels));
 }
@@ -108,7 +108,7 @@ ImageSetBuilder convert_cifar_files(const DataSetInfo& info, fs::path directory)
   const auto add = [&](Split split, const std::string& name) {
     const NamedBytes file = find_file(directory, {name});
     read_cifar_batch(file.bytes, file.where, [&](int label, std::string_view pixels) {
-      constexpr std::size_t kPlane = 32 * 32;
+      constexpr std::size_t kPlane = std::size_t{32} * 32;
       std::string reduced;
       for (std::size_t c = 0; c < 3; ++c) reduced += resize_plane(pixels.substr(c * kPlane, kPlane), 32, kSide);
       builder.add(split, label, reduced);

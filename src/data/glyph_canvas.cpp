@@ -89,7 +89,7 @@ void GlyphCanvas::stroke(const Polyline& line, float pixels_wide, const Ink& ink
     const int top = std::clamp(static_cast<int>(std::min(a.y, b.y) - radius - 1), 0, kGlyphSide);
     const int bottom = std::clamp(static_cast<int>(std::max(a.y, b.y) + radius + 2), 0, kGlyphSide);
     for (int y = top; y < bottom; ++y) {
-      float* row = nearest.data() + y * kGlyphSide;
+      float* row = nearest.data() + std::ptrdiff_t{y} * kGlyphSide;
       const float py = static_cast<float>(y) + 0.5F - a.y;
       for (int x = 0; x < kGlyphSide; ++x) {
         const float px = static_cast<float>(x) + 0.5F - a.x;
@@ -126,7 +126,7 @@ void GlyphCanvas::fill(const Polyline& shape, const Ink& ink) {
       if ((a.y <= y) != (b.y <= y)) crossings.push_back(a.x + (b.x - a.x) * (y - a.y) / (b.y - a.y));
     }
     std::sort(crossings.begin(), crossings.end());
-    float* row = coverage.data() + line / kSamples * kGlyphSide;
+    float* row = coverage.data() + std::ptrdiff_t{line / kSamples} * kGlyphSide;
     for (std::size_t i = 0; i + 1 < crossings.size(); i += 2)
       for (int x = 0; x < kGlyphSide; ++x) {
         const float left = std::max(crossings[i], static_cast<float>(x));
@@ -143,7 +143,7 @@ void GlyphCanvas::add_stripes(float period_pixels, float depth, bool upright) {
       for (int x = 0; x < kGlyphSide; ++x) {
         const float turns = static_cast<float>(upright ? x : y) / period_pixels;
         const float wave = std::abs(2 * (turns - std::floor(turns)) - 1);
-        plane[static_cast<std::size_t>(y * kGlyphSide + x)] *= 1 - depth * wave;
+        plane[y * kGlyphSide + x] *= 1 - depth * wave;
       }
 }
 

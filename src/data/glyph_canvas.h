@@ -62,7 +62,7 @@ class GlyphCanvas {
   std::string bytes() const;  // channels x 28 x 28
 
  private:
-  static constexpr int kPixels = kGlyphSide * kGlyphSide;
+  static constexpr std::size_t kPixels = std::size_t{kGlyphSide} * kGlyphSide;
   using Plane = std::array<float, kPixels>;
 
   Point to_pixels(Point point) const;

@@ -71,7 +71,7 @@ std::string read_idx_labels(std::string_view bytes, const std::string& where) {
 
 void read_cifar_batch(std::string_view bytes, const std::string& where,
                       const std::function<void(int label, std::string_view pixels)>& visit) {
-  constexpr std::size_t kPixels = 3 * 32 * 32, kRecord = 1 + kPixels;
+  constexpr std::size_t kPixels = std::size_t{3} * 32 * 32, kRecord = 1 + kPixels;
   constexpr const char* kBinary = "expected the binary version of CIFAR-10: data_batch_1.bin to 5, test_batch.bin";
   if (bytes.empty() || bytes.size() % kRecord != 0)
     throw Error(ErrorKind::input,
@@ -134,9 +134,7 @@ std::string resize_plane(std::string_view plane, int side, int new_side) {
     const int low = std::min(static_cast<int>(at), side - 2);
     return std::pair(low, at - static_cast<float>(low));
   };
-  const auto pixel = [&](int y, int x) {
-    return static_cast<float>(static_cast<unsigned char>(plane[static_cast<std::size_t>(y * side + x)]));
-  };
+  const auto pixel = [&](int y, int x) { return static_cast<float>(static_cast<unsigned char>(plane[y * side + x])); };
   for (int y = 0; y < new_side; ++y)
     for (int x = 0; x < new_side; ++x) {
       const auto [top, down] = place(y);

@@ -46,8 +46,8 @@ std::optional<TransformerKind> transformer_kind(const std::string& model) {
 
 TransformerPlan plan_transformer(TransformerKind kind, const TransformerOptions& options, int patch,
                                  const TaskShape& shape) {
-  const auto refuse = [](std::string what, std::string hint) {
-    throw Error(ErrorKind::config, std::move(what), {}, std::move(hint));
+  const auto refuse = [](const std::string& what, const std::string& hint) {
+    throw Error(ErrorKind::config, what, {}, hint);
   };
   if (options.width % options.heads != 0)
     refuse(fmt::format("'model.width' ({}) is not a multiple of 'model.heads' ({})", options.width, options.heads),
@@ -76,7 +76,7 @@ TransformerPlan plan_transformer(TransformerKind kind, const TransformerOptions&
              "set model.patch to a divisor of both sides");
     plan.patch = patch;
     plan.given = shape.image.height / patch * (shape.image.width / patch);
-    plan.dimension = patch * patch * shape.image.channels;
+    plan.dimension = plan.patch * plan.patch * shape.image.channels;
   }
   return plan;
 }

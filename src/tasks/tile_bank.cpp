@@ -20,13 +20,13 @@ void decode_plain(const std::uint8_t* bytes, float* plane) {
 }
 
 void decode_pooled(const std::uint8_t* bytes, int pool, float* plane) {
-  const int side = kTileSide / pool;
+  const std::int64_t side = kTileSide / pool;
   const float factor = 1.0F / static_cast<float>(255 * pool * pool);
   for (int y = 0; y < side; ++y)
     for (int x = 0; x < side; ++x) {
       int sum = 0;
       for (int dy = 0; dy < pool; ++dy)
-        for (int dx = 0; dx < pool; ++dx) sum += bytes[(y * pool + dy) * kTileSide + x * pool + dx];
+        for (int dx = 0; dx < pool; ++dx) sum += bytes[(y * pool + dy) * kTileSide + (x * pool + dx)];
       plane[y * side + x] = static_cast<float>(sum) * factor;
     }
 }

@@ -17,8 +17,8 @@
 
 namespace eureka {
 
-inline constexpr int kTileSide = 28;  // before pooling
-inline constexpr int kTilePixels = kTileSide * kTileSide;
+inline constexpr std::int64_t kTileSide = 28;  // before pooling
+inline constexpr std::int64_t kTilePixels = kTileSide * kTileSide;
 
 class TileBank {
  public:
@@ -31,7 +31,7 @@ class TileBank {
   TileBank(const std::string& data_set, std::vector<int> classes, Form form);
 
   int classes() const { return static_cast<int>(classes_.size()); }
-  int side() const { return kTileSide / form_.pool; }
+  std::int64_t side() const { return kTileSide / form_.pool; }
   bool colored() const { return planes_ == 3; }  // has colors of its own
 
   const std::uint8_t* draw(RandomStream& random, Split split, int class_index) const;

@@ -107,8 +107,8 @@ class TileTask : public Task {
   using Banks = std::vector<std::unique_ptr<TileBank>>;
 
   const Banks& banks() const;
-  int side() const { return kTileSide / options_.pool; }
-  int channels() const { return options_.gray ? 1 : 3; }
+  std::int64_t side() const { return kTileSide / options_.pool; }
+  std::int64_t channels() const { return options_.gray ? 1 : 3; }
   Color noisy(RandomStream& random, const Color& color) const;
   void compose(RandomStream& random, Split split, const Scene& scene, float* image) const;
   void paint(const TileBank& bank, const Color& mean_color, const std::uint8_t* pixels, const Color& color,

@@ -34,7 +34,8 @@ LookResult Diagnosis::look(Engine& engine, const Batch& batch, std::int64_t step
 void Diagnosis::remember(const MetricsRow& row) {
   MetricsRow seen{.step = row.step, .numbers = {}};
   for (const auto& [name, value] : row.numbers)
-    if (std::any_of(names_.begin(), names_.end(), [&](const auto& own) { return name.starts_with(own + "/"); }))
+    if (std::any_of(names_.begin(), names_.end(),
+                    [&name = name](const auto& own) { return name.starts_with(own + "/"); }))
       seen.add(name, value);
   if (!seen.numbers.empty()) seen_ = std::move(seen);
 }

@@ -16,6 +16,7 @@
 #include "measure/step_profile.h"
 #include "measure/step_times.h"
 #include "train/config.h"
+#include "train/option_lists.h"
 
 namespace eureka {
 namespace {

@@ -108,19 +108,6 @@ class Resolver {
 
 }  // namespace
 
-std::vector<std::string> split_names(const std::string& text) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    std::string name = text.substr(begin, end - begin);
-    name.erase(0, name.find_first_not_of(' '));
-    name.erase(name.find_last_not_of(' ') + 1);
-    if (!name.empty()) names.push_back(std::move(name));
-    begin = end + 1;
-  }
-  return names;
-}
-
 std::vector<ConfigSection> fixed_sections() {
   return {{"attention.scale", describe<ScaleOptions>()},
           {"train", describe<TrainOptions>()},

@@ -129,9 +129,6 @@ struct ConfigSection {
 };
 std::vector<ConfigSection> fixed_sections();
 
-// "a, b ,c" -> {"a", "b", "c"}
-std::vector<std::string> split_names(const std::string& text);
-
 // Lays overrides over a base. Naming another task, model or rule drops the options of the one it replaces.
 ConfigEntries merge_entries(ConfigEntries base, const ConfigEntries& overrides);
 

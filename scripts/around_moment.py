@@ -5,7 +5,8 @@ For each arm and number, medians over the runs that had a moment (quartiles in b
 of the plateau, at the last look before the rise, at the look next to the moment, and behind the rise; runs without a moment
 in a column of their own, at their last look. `--lead NUMBER...` prints by how many steps each number moves before the
 accuracy: half-way between its values on the plateau and behind the rise, as the moment is half-way of the accuracy; and in
-how many runs it moves first, with a two-sided sign test.
+how many runs it moves first, with a two-sided sign test. `gone`: the share of its way that a number has gone at the last
+look before the rise, when the accuracy has gone a tenth or less, and in how many runs that is more than a tenth.
 """
 import argparse
 import csv
@@ -45,7 +46,7 @@ def value_behind(points, moment):
 def phases(points, moment):
     if not points:
         return {}
-    if "step" not in moment:
+    if not moment["found"]:
         return {"first look": points[0][1], "no moment": points[-1][1]}
     before = [point for point in points if point[0] < moment["rise_start"]]
     found = {"first look": points[0][1], "plateau": plateau_value(points, moment), "moment": nearest(points, moment["step"]),
@@ -95,26 +96,28 @@ def print_phases(arms, numbers):
         for arm, runs in arms.items():
             seen = [phases(series(rows, number), moment) for rows, moment in runs]
             cells = [spread([one[phase] for one in seen if phase in one]) for phase in PHASES]
-            moments = sum("step" in moment for _, moment in runs)
+            moments = sum(moment["found"] for _, moment in runs)
             print(f" {arm:<16} {moments:>4}/{len(runs):<2}" + "".join(f" {cell:>26}" for cell in cells))
 
 
 def print_leads(arms, numbers):
-    print(f"\n {'number':<48} {'arm':<16} {'runs':>4} {'steps before the accuracy':>28} {'first':>7} {'p':>9}")
+    print(f"\n {'number':<48} {'arm':<16} {'runs':>4} {'steps before the accuracy':>28} {'first':>7} {'p':>9}"
+          f" {'gone':>24} {'over a tenth':>13}")
     for number in numbers:
         for arm, runs in arms.items():
-            leads = []
+            leads, gone = [], []
             for rows, moment in runs:
-                if "step" not in moment:
+                if not moment["found"]:
                     continue
                 points = series(rows, number)
                 low, high = plateau_value(points, moment), value_behind(points, moment)
                 step = half_way(points, low, high) if None not in (low, high) and low != high else None
                 if step is not None:
                     leads.append(moment["step"] - step)
+                    gone.append((phases(points, moment)["before"] - low) / (high - low))
             ahead, behind = sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
             print(f" {number:<48} {arm:<16} {len(leads):>4} {spread(leads):>28} {ahead:>3}/{len(leads):<3}"
-                  f" {sign_test(ahead, behind):>9.2g}")
+                  f" {sign_test(ahead, behind):>9.2g} {spread(gone):>24} {sum(share > 0.1 for share in gone):>8}/{len(gone):<4}")
 
 
 def main():

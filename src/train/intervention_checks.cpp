@@ -138,6 +138,17 @@ void check_transplant(const Checker& checker, const Transplanting& transplant) {
                      "did you mean '{seed}'?");
 }
 
+void check_positions(const Checker& checker, const RunConfig& config) {
+  const PositionSetting& positions = config.intervene.positions;
+  checker.moment("intervene.positions", positions.on(), positions.at);
+  if (!positions.on()) return;
+  checker.needs_attention("intervene.positions.first");
+  const auto count = [](const std::string& text, const char* option) { return parse_indices(text, option).size(); };
+  if (count(positions.first, "intervene.positions.first") != count(positions.second, "intervene.positions.second"))
+    checker.refuse("intervene.positions.second", "names another number of tokens than 'first'",
+                   "each token of the first has one partner");
+}
+
 }  // namespace
 
 void check_interventions(const RunConfig& config, const ConfigEntries& entries) {
@@ -153,11 +164,14 @@ void check_interventions(const RunConfig& config, const ConfigEntries& entries) 
   check_transplant(checker, intervene.transplant);
   check_attention(checker, config);
   check_scale(checker, intervene.scale);
+  check_positions(checker, config);
 }
 
 ConfigEntries with_lists_as_text(ConfigEntries entries) {
   for (auto& [key, entry] : entries) {
-    if (!key.starts_with("intervene.") || !(key.ends_with(".layers") || key.ends_with(".heads"))) continue;
+    if (!key.starts_with("intervene.") ||
+        !(key.ends_with(".layers") || key.ends_with(".heads") || key.ends_with(".first") || key.ends_with(".second")))
+      continue;
     if (const auto* number = std::get_if<std::int64_t>(&entry.value)) entry.value = fmt::format("{}", *number);
   }
   return entries;

@@ -146,6 +146,24 @@ struct HeadScaling {
   }
 };
 
+struct PositionSetting {
+  std::string first;
+  std::string second;
+  double distance = 0;
+  std::int64_t at = 0;
+
+  bool on() const { return !first.empty(); }
+
+  template <class V>
+  void visit(V& v) {
+    v("first", first, "tokens of the input (of an image its patches, in reading order), counted from 0");
+    v("second", second, "as many others: each is the partner of one of the first");
+    v("distance", distance, Range{0, 1e3},
+      "root mean square difference that the learned positions of partners get; their middle stays");
+    v("at", at, kStepRange, intervention_help::kAt);
+  }
+};
+
 struct InterventionOptions {
   GradientRescaling gradients;
   Freezing freeze;
@@ -153,9 +171,11 @@ struct InterventionOptions {
   Transplanting transplant;
   AttentionFixing attention;
   HeadScaling scale;
+  PositionSetting positions;
 
   bool any() const {
-    return gradients.on() || freeze.on() || redraw.on() || transplant.on() || attention.on() || scale.on();
+    return gradients.on() || freeze.on() || redraw.on() || transplant.on() || attention.on() || scale.on() ||
+           positions.on();
   }
 
   template <class V>
@@ -166,6 +186,7 @@ struct InterventionOptions {
     v.table("transplant", transplant);
     v.table("attention", attention);
     v.table("scale", scale);
+    v.table("positions", positions);
   }
 };
 

@@ -7,6 +7,7 @@
 #include "engine/transformer_layout.h"
 #include "train/gradient_rescaling.h"
 #include "train/parameter_choice.h"
+#include "train/position_distance.h"
 
 namespace eureka {
 namespace {
@@ -48,6 +49,7 @@ Interventions::Interventions(const RunConfig& config, const std::vector<Paramete
       any_(options_.any()),
       seed_(config.run.seed),
       heads_(heads_of(config)),
+      rows_before_input_(transformer_kind(config.model.name) == TransformerKind::decoder ? 0 : 1),
       parameters_(parameters) {
   const auto chosen = [&](const auto& one, const char* table) {
     return one.on() ? chosen_parameters(parameters, one.groups, one.layers, table) : std::vector<std::size_t>{};
@@ -94,14 +96,17 @@ std::vector<RunEvent> Interventions::begin_step(Engine& engine, std::int64_t ste
   };
   const bool redraws = options_.redraw.on() && step == options_.redraw.at;
   const bool transplants = transplant_ && step == options_.transplant.at;
-  if (redraws || transplants) {
+  const bool moves = options_.positions.on() && step == options_.positions.at;
+  if (redraws || transplants || moves) {
     EngineState state = engine.export_state();
     if (redraws) redraw(state);
     if (transplants) transplant(state);
+    if (moves) move_positions(state);
     engine.import_state(state);
   }
   if (redraws) happens("redraw");
   if (transplants) happens("transplant");
+  if (moves) happens("positions");
   for (const Span& span : spans_of(options_)) {
     if (span.during.has(step)) {
       if (in_force_.insert(span.kind).second) events.push_back({step, InterventionNoted{span.kind, "begins"}});
@@ -126,6 +131,14 @@ void Interventions::redraw(EngineState& state) const {
 
 void Interventions::transplant(EngineState& state) const {
   for (const StateTensor& tensor : transplant_->tensors) find(state.model, tensor.name)->values = tensor.values;
+}
+
+void Interventions::move_positions(EngineState& state) const {
+  StateTensor* positions = find(state.model, "positions");
+  if (positions == nullptr)
+    throw Error(ErrorKind::config, "'intervene.positions' needs learned positions", {},
+                "use --set model.positions=learned");
+  set_position_distance(options_.positions, rows_before_input_, *positions);
 }
 
 double Interventions::change_gradient(Engine& engine, std::int64_t step, double norm) const {
@@ -155,6 +168,8 @@ void refuse_past_interventions(const ConfigEntries& change, const RunConfig& con
   check("intervene.redraw.", "at", options.redraw.on() && options.redraw.at < first_step, options.redraw.at);
   check("intervene.transplant.", "at", options.transplant.on() && options.transplant.at < first_step,
         options.transplant.at);
+  check("intervene.positions.", "at", options.positions.on() && options.positions.at < first_step,
+        options.positions.at);
   for (const auto& [kind, during] : spans_of(options))
     check(fmt::format("intervene.{}.", kind), "until", during.until != 0 && during.until <= first_step, during.until);
 }

@@ -46,11 +46,13 @@ class Interventions {
  private:
   void redraw(EngineState& state) const;
   void transplant(EngineState& state) const;
+  void move_positions(EngineState& state) const;
 
   InterventionOptions options_;
   bool any_;
   std::int64_t seed_;
   std::int64_t heads_;
+  std::size_t rows_before_input_;  // of the table of positions: the cls token's
   const std::vector<ParameterSpec>& parameters_;
   std::vector<std::uint8_t> frozen_;
   std::vector<std::size_t> redrawn_;

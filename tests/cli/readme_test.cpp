@@ -1,4 +1,5 @@
-// The README's blocks of commands work when they are pasted one after the other in a fresh directory.
+// The blocks of commands in the README and in some documents work when they are pasted one after the other in a fresh
+// directory.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +34,7 @@ std::vector<std::string> command_blocks(const std::string& document) {
 constexpr const char* kShortened = R"(#!/bin/sh
 case "$1 $2" in
   "data get") [ -n "$EUREKA_TEST_NETWORK" ] || exit 0 ;;
-  "study rescue") set -- "$@" --seeds 2 ;;
+  "study rescue" | "study causes") set -- "$@" --seeds 2 ;;
   "study "*) set -- "$@" --seeds 1 --set train.steps=40 ;;
   "train image-"*) set -- "$@" --set train.steps=40 ;;
 esac
@@ -43,8 +44,8 @@ esac
 exec "$EUREKA_TEST_PROGRAM" "$@"
 )";
 
-TEST(Readme, EveryBlockOfCommandsWorksInOrder) {
-  const std::vector<std::string> blocks = command_blocks(read_file(EUREKA_README));
+void expect_commands_work(const fs::path& document) {
+  const std::vector<std::string> blocks = command_blocks(read_file(document));
   ASSERT_GE(blocks.size(), 6U) << "the blocks are no longer recognized";
   const TemporaryDirectory directory;
   const fs::path program = directory.path() / "build" / "eureka";
@@ -60,6 +61,12 @@ TEST(Readme, EveryBlockOfCommandsWorksInOrder) {
         fmt::format("cd {} && sh -ex {} > {} 2>&1", directory.path().string(), script.string(), log.string()).c_str());
     ASSERT_EQ(status, 0) << block << "\n" << read_file(log);
   }
+}
+
+TEST(Readme, EveryBlockOfCommandsWorksInOrder) { expect_commands_work(EUREKA_README); }
+
+TEST(Readme, SoDoThoseOfTheInterventions) {
+  expect_commands_work(fs::path(EUREKA_README).parent_path() / "docs" / "interventions.md");
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ class Engine {
 // The number of this interface: what the program expects of the torch library. It grows with every change to what the
 // two exchange (Engine, EngineConfig, Batch and all that hangs on them), so that a library of another build is refused
 // instead of crashing.
-inline constexpr int kEngineInterface = 3;
+inline constexpr int kEngineInterface = 4;
 
 // Facts about the torch library for `eureka doctor`.
 struct TorchFacts {

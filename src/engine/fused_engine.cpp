@@ -222,8 +222,11 @@ void FusedEngine::show_parameters(const ObservationRequest& request, const float
                             .decay = spec.decays ? config_.optimizer.weight_decay : 0.0,
                             .updates = request.last_update->step + 1};
       float* update = seen_update_.data() + slot.offset;
-      last_update(config_.optimizer, left, slot.floats(), view.values, state_[0].values.data() + slot.offset,
-                  state_.size() > 1 ? state_[1].values.data() + slot.offset : nullptr, update);
+      if (request.last_update->passed_over(i))
+        std::fill_n(update, slot.floats(), 0.0F);
+      else
+        last_update(config_.optimizer, left, slot.floats(), view.values, state_[0].values.data() + slot.offset,
+                    state_.size() > 1 ? state_[1].values.data() + slot.offset : nullptr, update);
       view.update = update;
     }
     sink.see_parameter(view);

@@ -65,6 +65,9 @@ enum class ParameterGradients : std::uint8_t { none, own_pass, pending };
 struct LastUpdate {
   std::int64_t step = 0;
   double lr = 0;
+  std::span<const std::uint8_t> frozen = {};  // per parameter: 1 for one that rested in it; empty: none did
+
+  bool passed_over(std::size_t parameter) const { return !frozen.empty() && frozen[parameter] != 0; }
 };
 
 struct ObservationRequest {

@@ -189,12 +189,13 @@ void ReferenceEngine::show_parameters(const ObservationRequest& request, const s
       std::vector<at::Tensor> state;
       for (const auto& [kind, all] : optimizer_->state()) state.push_back(flat(parameters_->part(all, i)));
       update.resize(static_cast<std::size_t>(values.numel()));
-      last_update(config_.optimizer,
-                  {.rate = request.last_update->lr * config_.lr_multiplier[spec.group],
-                   .decay = spec.decays ? config_.optimizer.weight_decay : 0.0,
-                   .updates = request.last_update->step + 1},
-                  update.size(), view.values, state[0].data_ptr<float>(),
-                  state.size() > 1 ? state[1].data_ptr<float>() : nullptr, update.data());
+      if (!request.last_update->passed_over(i))
+        last_update(config_.optimizer,
+                    {.rate = request.last_update->lr * config_.lr_multiplier[spec.group],
+                     .decay = spec.decays ? config_.optimizer.weight_decay : 0.0,
+                     .updates = request.last_update->step + 1},
+                    update.size(), view.values, state[0].data_ptr<float>(),
+                    state.size() > 1 ? state[1].data_ptr<float>() : nullptr, update.data());
       view.update = update.data();
     }
     sink.see_parameter(view);

@@ -22,10 +22,12 @@ bool Diagnosis::wants_gradient(std::int64_t step) const {
   return due(step) && step < train_.steps && set_.wants_parameters();
 }
 
-LookResult Diagnosis::look(Engine& engine, const Batch& batch, std::int64_t step, bool gradient_pending) {
+LookResult Diagnosis::look(Engine& engine, const Batch& batch, std::int64_t step, bool gradient_pending,
+                           std::span<const std::uint8_t> frozen) {
   LookRequest request{
       .batch = batch, .step = step, .samples = options_.samples, .task = &task_, .gradient_pending = gradient_pending};
-  if (step > 0) request.last_update = LastUpdate{.step = step - 1, .lr = learning_rate(train_, step - 1)};
+  if (step > 0)
+    request.last_update = LastUpdate{.step = step - 1, .lr = learning_rate(train_, step - 1), .frozen = frozen};
   LookResult look = set_.look(engine, request);
   if (!look.numbers.empty()) seen_ = MetricsRow{.step = step, .numbers = look.numbers};
   return look;

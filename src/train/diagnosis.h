@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "diagnostics/diagnostic_set.h"
 #include "train/config.h"
@@ -28,7 +29,9 @@ class Diagnosis {
 
   // At the first diagnose.samples of the training batch of that step, before its update. `gradient_pending`: the engine
   // has computed that step's gradient already.
-  LookResult look(Engine& engine, const Batch& batch, std::int64_t step, bool gradient_pending);
+  // `frozen`: who rested in the update before (StepSettings::frozen).
+  LookResult look(Engine& engine, const Batch& batch, std::int64_t step, bool gradient_pending,
+                  std::span<const std::uint8_t> frozen);
 
   // A row of metrics of a run that is resumed: its numbers, if it has any, were the last ones seen.
   void remember(const MetricsRow& row);

@@ -290,7 +290,8 @@ MetricsRow TrainingRun::metrics_row() {
   if (!diagnosis_.due(loop_.step)) return row;
   const bool pending = diagnosis_.wants_gradient(loop_.step);
   if (pending) gradient();
-  const LookResult look = diagnosis_.look(*engine_, batch(), loop_.step, pending);
+  const LookResult look =
+      diagnosis_.look(*engine_, batch(), loop_.step, pending, interventions_.frozen_at(loop_.step - 1));
   for (const auto& [name, value] : look.numbers) row.add(name, value);
   for (const LookFile& file : look.files) directory_.write_look(loop_.step, file.name, file.bytes);
   return row;

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "engine/head_interventions.h"
 #include "tasks/task.h"
@@ -24,15 +23,12 @@ class WantedKeys {
   void fill(Batch& batch, std::int64_t step) const;
 
  private:
-  // A token of the model and the tokens or tiles of the task that it shows.
-  using Shown = std::vector<std::size_t>;
-
   const Task& task_;
   TaskShape shape_;
   AttentionFix kind_;
   StepInterval during_;
   std::uint8_t role_ = 0;
-  std::vector<Shown> tokens_;
+  std::int64_t tokens_ = 0;  // of the model; 0: nobody wants keys
 };
 
 }  // namespace eureka

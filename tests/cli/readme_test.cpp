@@ -1,4 +1,5 @@
-// The README's blocks of commands work when they are pasted one after the other in a fresh directory.
+// The blocks of commands in the README and in some documents work when they are pasted one after the other in a fresh
+// directory.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -43,8 +44,8 @@ esac
 exec "$EUREKA_TEST_PROGRAM" "$@"
 )";
 
-TEST(Readme, EveryBlockOfCommandsWorksInOrder) {
-  const std::vector<std::string> blocks = command_blocks(read_file(EUREKA_README));
+void expect_commands_work(const fs::path& document) {
+  const std::vector<std::string> blocks = command_blocks(read_file(document));
   ASSERT_GE(blocks.size(), 6U) << "the blocks are no longer recognized";
   const TemporaryDirectory directory;
   const fs::path program = directory.path() / "build" / "eureka";
@@ -60,6 +61,12 @@ TEST(Readme, EveryBlockOfCommandsWorksInOrder) {
         fmt::format("cd {} && sh -ex {} > {} 2>&1", directory.path().string(), script.string(), log.string()).c_str());
     ASSERT_EQ(status, 0) << block << "\n" << read_file(log);
   }
+}
+
+TEST(Readme, EveryBlockOfCommandsWorksInOrder) { expect_commands_work(EUREKA_README); }
+
+TEST(Readme, SoDoThoseOfTheInterventions) {
+  expect_commands_work(fs::path(EUREKA_README).parent_path() / "docs" / "interventions.md");
 }
 
 }  // namespace

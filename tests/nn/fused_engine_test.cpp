@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "engine/copying_sink.h"
 #include "engine/intervened_cases.h"
@@ -283,6 +284,18 @@ TEST(FusedEngine, ParametersThatRestKeepTheirValuesAndTheirOptimizer) {
       for (std::size_t i = 0; i < after.optimizer.size(); ++i)
         EXPECT_EQ(after.optimizer[i].values == before.optimizer[i].values, rests(after.optimizer[i].name))
             << after.optimizer[i].name;
+      struct Updates final : ObservationSink {
+        void see(const ObservationView&) override {}
+        void see_parameter(const ParameterView& view) override {
+          moved[view.spec->name] = std::any_of(view.update, view.update + view.columns, [](float x) { return x != 0; });
+        }
+        std::map<std::string, bool> moved;
+      } updates;
+      engine->observe(batch, 2,
+                      {.parameters = ParameterGradients::own_pass,
+                       .last_update = LastUpdate{.step = 1, .lr = 0.1, .frozen = frozen}},
+                      updates);
+      for (const auto& [name, moved] : updates.moved) EXPECT_NE(moved, rests(name)) << name << " as one looks back";
     }
   }
 }

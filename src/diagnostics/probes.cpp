@@ -13,7 +13,7 @@ namespace {
 
 struct Options {
   double penalty = 1e-2;
-  int most_tokens = 16;
+  int most_tokens = 32;
 
   template <class V>
   void visit(V& v) {

@@ -107,13 +107,13 @@ at::Tensor Transformer::fixed_weights(const ModelInputs& inputs, const at::Tenso
                                       const ForwardContext& context) const {
   const FixedAttention& attention = context_.interventions.attention;
   if (!attention.holds(context.step)) return {};
-  const auto flags = inputs.values.options().dtype(at::kBool);
-  const at::Tensor seen = mask.defined() ? mask : at::ones({1, 1, 1, plan_.tokens()}, flags);
+  const auto bool_options = inputs.values.options().dtype(at::kBool);
+  const at::Tensor seen = mask.defined() ? mask : at::ones({1, 1, 1, plan_.tokens()}, bool_options);
   at::Tensor chosen = seen;
   if (attention.kind == FixedKind::wanted) {
     EUREKA_CHECK(inputs.wanted.defined(), "a batch names the keys that fixed attention wants");
     at::Tensor wanted = inputs.wanted;
-    if (plan_.has_cls()) wanted = at::cat({at::zeros({wanted.size(0), wanted.size(1), 1}, flags), wanted}, 2);
+    if (plan_.has_cls()) wanted = at::cat({at::zeros({wanted.size(0), wanted.size(1), 1}, bool_options), wanted}, 2);
     wanted = wanted.unsqueeze(1).logical_and(seen);
     chosen = at::where(wanted.any(-1, /*keepdim=*/true), wanted, seen);
   }

@@ -156,6 +156,22 @@ TEST(DiagnosticConformance, TogetherTheySayWhatEachSaysAlone) {
     });
 }
 
+// One token has nothing to choose: means over rows are of nothing, and left out.
+TEST(DiagnosticConformance, OneTokenHasNoRowsToTakeMeansOf) {
+  Case one{decoder_config(), nullptr};
+  one.config.shape.tokens = 1;
+  FusedEngine engine(one.config);
+  const Batch batch = random_batch(one.config.shape, 40);
+  const NamedNumbers numbers = set_of(all_names()).look(engine, one.request(batch)).numbers;
+  const std::map<std::string, double> named(numbers.begin(), numbers.end());
+  for (const auto& [name, value] : named) EXPECT_TRUE(std::isfinite(value)) << name;
+  for (const char* absent : {"attention/entropy/layer0", "jacobian/trace/layer0", "attenuation/through_softmax/layer0",
+                             "attenuation/reachable/layer0", "representation/cosine/layer0"})
+    EXPECT_FALSE(named.contains(absent)) << absent;
+  for (const char* present : {"attention/q_norm/layer0", "attenuation/d_v/layer0", "gradients/norm/v/layer1"})
+    EXPECT_TRUE(named.contains(present)) << present;
+}
+
 // Also when they are shown the gradient of the step itself, between gradient() and update().
 TEST(DiagnosticConformance, TrainingBitsAreTheSameWithAndWithout) {
   std::vector<Case> all = task_cases();

@@ -106,6 +106,31 @@ TEST(Diagnosis, SummaryIsTheSameWhenItAloneIsMissing) {
   EXPECT_EQ(read_file(directory / "summary.json"), summary);
 }
 
+// A run that turns NaN has readable numbers up to its last finite step, and none that are not.
+TEST(Diagnosis, OfARunThatDivergesIsReadableUpToItsEnd) {
+  const TemporaryDirectory scratch;
+  const RunConfig config = resolve_config(read_toml(fmt::format(R"(
+task.name = "two-step"
+model.init.weights = 5.0
+train = {{steps = 50, batch = 24, eval_every = 1, validation_samples = 50, lr = 900.0, warmup = 0, optimizer = "sgd"}}
+diagnose.names = "{}, representation, maps, probes"
+)",
+                                                                kDefaultDiagnostics),
+                                                    "divergent"),
+                                          catalog());
+  RunObserver observer;
+  const std::atomic<bool> stop{false};
+  const RunOutcome outcome = run_training(config, {.directory = scratch.path() / "run"}, observer, stop);
+  EXPECT_EQ(outcome.status, RunStatus::diverged);
+  ASSERT_TRUE(outcome.summary->diagnostics);
+  const std::vector<Json> rows = rows_of(scratch.path() / "run");
+  ASSERT_GE(rows.size(), 1U);
+  EXPECT_TRUE(rows.front().contains("gradients/qk_to_v/layer0"));
+  for (const Json& row : rows)
+    for (const auto& [name, value] : row.items()) EXPECT_TRUE(value.is_number()) << name;
+  EXPECT_EQ(outcome.summary->diagnostics->step, rows.back().at("step").get<std::int64_t>());
+}
+
 std::string refusal(const std::string& changes) {
   try {
     config_with(changes);

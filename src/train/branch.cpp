@@ -44,25 +44,6 @@ MergedTensors merged(std::vector<StateTensor> fresh, const std::vector<StateTens
   return result;
 }
 
-std::string beginning(const fs::path& file, std::uint64_t bytes) {
-  const std::string text = read_file(file);
-  if (text.size() < bytes)
-    throw Error(ErrorKind::input,
-                fmt::format("is shorter ({} bytes) than its checkpoint knew it ({})", text.size(), bytes),
-                file.string(), "the file was cut: branch from an earlier checkpoint");
-  return text.substr(0, bytes);
-}
-
-void copy_past(const fs::path& run, const LoopState& loop, const fs::path& out) {
-  atomic_write(out / "metrics.jsonl", beginning(run / "metrics.jsonl", loop.metrics_bytes));
-  atomic_write(out / "events.jsonl", beginning(run / "events.jsonl", loop.events_bytes));
-  std::error_code ignored;
-  fs::remove_all(out / "tb", ignored);
-  make_directories(out / "tb");
-  // The writer cuts it back to the checkpoint; a run without one begins a new file.
-  for (const fs::path& file : list_event_files(run / "tb")) replace_file(out / "tb" / file.filename(), read_file(file));
-}
-
 // Also when both were moved together since: then the run still lies at the same place beside its branch.
 bool is_same_run(const fs::path& before, const BranchRequest& request) {
   if (before == parse_origin(to_text(origin_of(request)), {}).run) return true;

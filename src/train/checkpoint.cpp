@@ -90,11 +90,12 @@ std::string repair_hint(const fs::path& run_directory, std::int64_t damaged) {
   return "the checkpoint is damaged and no earlier one is intact: start again with --resume --step 0";
 }
 
-bool is_temporary(const fs::path& directory) {
+// As it says itself; nothing of one that is damaged or from a later program.
+LoopState state_of(const fs::path& directory) {
   try {
-    return parse_loop_state(read_file(directory / "state.json", 1 << 20), {}).temporary;
+    return parse_loop_state(read_file(directory / "state.json", 1 << 20), {});
   } catch (const Error&) {
-    return false;  // damaged or from a later program: not ours to remove
+    return {};
   }
 }
 
@@ -172,14 +173,22 @@ void remove_checkpoint(const fs::path& run_directory, std::int64_t step) {
   fs::remove_all(removed, ignored);
 }
 
-void prune_checkpoints(const fs::path& run_directory, std::int64_t keep) {
+void prune_checkpoints(const fs::path& run_directory, std::int64_t keep, const std::set<std::int64_t>& chosen) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(run_directory / "checkpoints", ignored))
     if (entry.path().extension() == ".tmp") fs::remove_all(entry.path(), ignored);
   if (keep <= 0) return;
-  const std::vector<std::int64_t> steps = list_checkpoints(run_directory);
+  std::vector<std::int64_t> steps = list_checkpoints(run_directory);
+  std::erase_if(steps, [&](std::int64_t step) {
+    return chosen.contains(step) || state_of(checkpoint_directory(run_directory, step)).around_moment;
+  });
   for (std::size_t i = 0; i + static_cast<std::size_t>(keep) < steps.size(); ++i)
     remove_checkpoint(run_directory, steps[i]);
+}
+
+bool has_lasting_checkpoint(const fs::path& run_directory, std::int64_t step) {
+  const fs::path directory = checkpoint_directory(run_directory, step);
+  return fs::exists(directory / "DONE") && !state_of(directory).temporary;
 }
 
 void remove_checkpoints_after(const fs::path& run_directory, std::int64_t step) {
@@ -191,7 +200,7 @@ void remove_checkpoints_after(const fs::path& run_directory, std::int64_t step) 
 
 void remove_temporary_checkpoints(const fs::path& run_directory, std::int64_t except) {
   for (const std::int64_t step : list_checkpoints(run_directory))
-    if (step != except && is_temporary(checkpoint_directory(run_directory, step)))
+    if (step != except && state_of(checkpoint_directory(run_directory, step)).temporary)
       remove_checkpoint(run_directory, step);
 }
 

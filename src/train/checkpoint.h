@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "base/files.h"
@@ -29,8 +30,12 @@ std::vector<std::int64_t> list_checkpoints(const fs::path& run_directory);
 // wrote in a format of its own is refused as such.
 Checkpoint read_checkpoint(const fs::path& run_directory, std::int64_t step);
 
-// Removes all but the newest `keep` (0: none) and whatever a crash left half-written or half-removed.
-void prune_checkpoints(const fs::path& run_directory, std::int64_t keep);
+// Removes all but the newest `keep` (0: none) and whatever a crash left half-written or half-removed. Those in `chosen`
+// and those around a moment stay and do not count.
+void prune_checkpoints(const fs::path& run_directory, std::int64_t keep, const std::set<std::int64_t>& chosen = {});
+
+// One that is not LoopState::temporary.
+bool has_lasting_checkpoint(const fs::path& run_directory, std::int64_t step);
 
 void remove_checkpoint(const fs::path& run_directory, std::int64_t step);
 

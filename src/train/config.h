@@ -69,6 +69,7 @@ struct RunOptions {
   Precision precision = Precision::float32;
   std::int64_t checkpoint_every = 500;
   std::int64_t keep_checkpoints = 0;
+  std::int64_t around_moment = 0;
 
   template <class V>
   void visit(V& v) {
@@ -81,6 +82,9 @@ struct RunOptions {
     v("checkpoint_every", checkpoint_every, Range{0, 1e9},
       "steps between checkpoints; 0: only at the end and when interrupted");
     v("keep_checkpoints", keep_checkpoints, Range{0, 1e6}, "newest checkpoints to keep; 0: all");
+    v("around_moment", around_moment, Range{0, 1e9},
+      "checkpoints before, in and after a confirmed moment, at multiples of so many steps, never pruned; 0: none; "
+      "eureka train has train.eval_every unless keep_checkpoints is set");
   }
 };
 
@@ -101,6 +105,9 @@ struct DiagnoseOptions {
     v("samples", samples, Range{1, 1e6}, "of the training batch that are looked at");
   }
 };
+
+// "attention, other" as the names it holds.
+std::vector<std::string> split_names(const std::string& text);
 
 // A named plug-in with all its options, checked and complete.
 struct PluginChoice {

@@ -9,7 +9,9 @@
 #include "train/detection.h"
 #include "train/diagnosis.h"
 #include "train/interventions.h"
+#include "train/moment_checkpoints.h"
 #include "train/records/branch_origin.h"
+#include "train/run_data.h"
 #include "train/schedule.h"
 #include "train/wanted_keys.h"
 
@@ -39,16 +41,6 @@ std::optional<MomentSummary> largest_moment(const std::vector<Moment>& moments) 
 
 std::optional<double> if_finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 
-Batch draw_validation(const Task& task, const RunConfig& config) {
-  Batch batch;
-  task.sample({.seed = static_cast<std::uint64_t>(config.run.seed),
-               .stream = "validation",
-               .step = 0,
-               .samples = config.train.validation_samples},
-              batch);
-  return batch;
-}
-
 // A run that is resumed says later from where, and what its log tells.
 Interventions interventions_of(const RunConfig& config, const Engine& engine, bool resumed) {
   Interventions interventions(config, engine.parameters());
@@ -73,15 +65,15 @@ struct Measured {
 
 class TrainingRun {
  public:
-  TrainingRun(const RunConfig& config, const RunRequest& request, RunParts parts, RunObserver& observer,
-              const std::atomic<bool>& stop)
+  TrainingRun(const RunConfig& config, const RunRequest& request, RunParts parts, const MakeParts& make,
+              RunObserver& observer, const std::atomic<bool>& stop)
       : config_(config),
         observer_(observer),
         stop_(stop),
         task_(std::move(parts.task)),
         chosen_(std::move(parts.engine)),
         engine_(chosen_.engine.get()),
-        validation_(draw_validation(*task_, config)),
+        validation_(draw_validation_batch(*task_, config)),
         wanted_(config, *task_),
         interventions_(interventions_of(config, *engine_, request.resume)),
         // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
@@ -89,14 +81,14 @@ class TrainingRun {
                                   : RunDirectory::create(request.directory, config)),
         metric_(task_->metric()),
         detector_(detector_options(*task_, config)),
-        diagnosis_(config, *task_) {
+        diagnosis_(config, *task_),
+        around_moments_(config, request.directory, make, request.saves_moments) {
     if (request.resume) restore(request.resume_step);
   }
 
   RunOutcome execute();
 
  private:
-  std::uint64_t seed() const { return static_cast<std::uint64_t>(config_.run.seed); }
   void restore(std::optional<std::int64_t> step);
   RunStatus train();
   // The training batch of the step at hand.
@@ -132,6 +124,7 @@ class TrainingRun {
   Metric metric_;
   MomentDetector detector_;
   Diagnosis diagnosis_;
+  MomentCheckpoints around_moments_;
   LoopState loop_;
   Batch batch_;
   std::int64_t batch_step_ = -1;  // whose it is
@@ -155,13 +148,12 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
     engine_->import_state(saved.engine);
     loop_ = saved.loop;
     (loop_.temporary ? temporary_step_ : checkpoint_step_) = *step;
-    loop_.temporary = false;
+    loop_.temporary = loop_.around_moment = false;
   }
   if (interventions_.any()) interventions_.load(loop_.step, read_events(directory_.path(), loop_.events_bytes));
   directory_.rewind(loop_);
   // What the one before us had no time for.
   remove_temporary_checkpoints(directory_.path(), loop_.step);
-  prune_checkpoints(directory_.path(), temporary_step_ < 0 ? config_.run.keep_checkpoints : 0);
   // The detector has no state of its own to save: it is a function of the curve.
   for (const MetricsRow& row : read_metrics(directory_.path(), {"val_" + metric_.key(), kValidationLoss})) {
     last_ = {row.at(kValidationLoss), row.at("val_" + metric_.key())};
@@ -171,6 +163,8 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
     note_moments(row.step, false);
     observer_.on_row(row, detector_.findings());
   }
+  prune_checkpoints(directory_.path(), temporary_step_ < 0 ? config_.run.keep_checkpoints : 0,
+                    around_moments_.chosen());
 }
 
 RunOutcome TrainingRun::execute() {
@@ -217,6 +211,10 @@ RunStatus TrainingRun::train() {
     else if (stopping)
       checkpoint_for_now();
     if (stopping) return RunStatus::interrupted;
+    if (around_moments_.wants(loop_.step)) {
+      directory_.measure(loop_);
+      around_moments_.hold({loop_, engine_->export_state()});
+    }
   }
   if (checkpoint_step_ != loop_.step) checkpoint();
   return RunStatus::finished;
@@ -224,11 +222,7 @@ RunStatus TrainingRun::train() {
 
 const Batch& TrainingRun::batch() {
   if (batch_step_ == loop_.step) return batch_;
-  task_->sample({.seed = seed(),
-                 .stream = "train",
-                 .step = static_cast<std::uint64_t>(loop_.step),
-                 .samples = config_.train.batch},
-                batch_);
+  draw_training_batch(*task_, config_, loop_.step, batch_);
   wanted_.fill(batch_, loop_.step);
   batch_step_ = loop_.step;
   return batch_;
@@ -319,6 +313,9 @@ void TrainingRun::note_moments(std::int64_t step, bool log) {
     const Plateau& plateau = moment.plateau;
     event({step, PlateauConfirmed{plateau.start, plateau.end, plateau.level}});
     event({step, MomentConfirmed{moment.step, moment.from, moment.to, moment.score}});
+    for (const MomentStep& one : around_moments_.choose(moment, step))
+      event({step, MomentCheckpoint{one.step, enum_names(one.stage)[static_cast<std::size_t>(one.stage)]}});
+    if (log) around_moments_.save();
     if (!confirmed_at_) confirmed_at_ = step;
   }
 }
@@ -340,7 +337,7 @@ void TrainingRun::checkpoint() {
   write_checkpoint(directory_.path(), {loop_, engine_->export_state()});
   checkpoint_step_ = loop_.step;
   remove_temporary();
-  prune_checkpoints(directory_.path(), config_.run.keep_checkpoints);
+  prune_checkpoints(directory_.path(), config_.run.keep_checkpoints, around_moments_.chosen());
 }
 
 void TrainingRun::checkpoint_for_now() {
@@ -352,7 +349,8 @@ void TrainingRun::checkpoint_for_now() {
 }
 
 void TrainingRun::remove_temporary() {
-  if (temporary_step_ >= 0 && temporary_step_ != loop_.step) remove_checkpoint(directory_.path(), temporary_step_);
+  if (temporary_step_ >= 0 && temporary_step_ != loop_.step && !around_moments_.chosen().contains(temporary_step_))
+    remove_checkpoint(directory_.path(), temporary_step_);
   temporary_step_ = -1;
 }
 
@@ -411,7 +409,7 @@ RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunO
       return {summary->status, summary};
     }
   }
-  return TrainingRun(config, request, make(config), observer, stop).execute();
+  return TrainingRun(config, request, make(config), make, observer, stop).execute();
 }
 
 }  // namespace eureka

@@ -21,6 +21,7 @@ struct RunRequest {
   fs::path directory;
   bool resume = false;
   std::optional<std::int64_t> resume_step;  // which checkpoint; the newest when not given
+  bool saves_moments = true;                // the checkpoints that run.around_moment asks for; their events it tells
 };
 
 // What a run is made of besides its config. Tests give parts that fail.

@@ -31,7 +31,26 @@ bool may_change_on_resume(const std::string& key) {
   return key == "run.engine" || key == "run.threads" || key == "run.device" || key == "run.keep_checkpoints";
 }
 
+std::string beginning(const fs::path& file, std::uint64_t bytes) {
+  const std::string text = read_file(file);
+  if (text.size() < bytes)
+    throw Error(ErrorKind::input,
+                fmt::format("is shorter ({} bytes) than its checkpoint knew it ({})", text.size(), bytes),
+                file.string(), "the file was cut: branch from an earlier checkpoint");
+  return text.substr(0, bytes);
+}
+
 }  // namespace
+
+void copy_past(const fs::path& run, const LoopState& loop, const fs::path& out) {
+  atomic_write(out / "metrics.jsonl", beginning(run / "metrics.jsonl", loop.metrics_bytes));
+  atomic_write(out / "events.jsonl", beginning(run / "events.jsonl", loop.events_bytes));
+  std::error_code ignored;
+  fs::remove_all(out / "tb", ignored);
+  make_directories(out / "tb");
+  // The writer cuts it back to the checkpoint; a run without one begins a new file.
+  for (const fs::path& file : list_event_files(run / "tb")) replace_file(out / "tb" / file.filename(), read_file(file));
+}
 
 RunConfig read_run_config(const fs::path& run_directory, const Catalog& catalog) {
   const fs::path path = run_directory / "config.toml";
@@ -127,6 +146,10 @@ void RunDirectory::sync_logs() {
 
 void RunDirectory::mark(LoopState& loop) {
   sync_logs();
+  measure(loop);
+}
+
+void RunDirectory::measure(LoopState& loop) const {
   loop.metrics_bytes = metrics_->size();
   loop.events_bytes = events_->size();
   loop.tensorboard_bytes = scalars_->size();

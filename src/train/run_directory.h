@@ -36,7 +36,8 @@ class RunDirectory {
   // What a diagnostic has beside numbers: looks/step-N/<name>.
   void write_look(std::int64_t step, const std::string& name, const std::string& bytes);
 
-  // Byte offsets of the logs into `loop`, after making them durable.
+  // Byte offsets of the logs into `loop`; mark() makes them durable first.
+  void measure(LoopState& loop) const;
   void mark(LoopState& loop);
 
   // Back to where the run stood at `loop`. First the summary goes, then the later checkpoints, and only then the logs
@@ -61,6 +62,9 @@ class RunDirectory {
   std::unique_ptr<AppendFile> events_;
   std::unique_ptr<EventWriter> scalars_;
 };
+
+// Begins the directory `out` with the logs of `run` as they were at `loop`. Throws Error(input) when one was cut since.
+void copy_past(const fs::path& run, const LoopState& loop, const fs::path& out);
 
 // Throws Error(config) when the run in `run_directory` has another config: a resumed run keeps its own. What is
 // compared is what the two files mean, not what they say.

@@ -11,8 +11,8 @@ namespace eureka {
 
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "eureka-test-XXXXXX").string();
+  explicit TemporaryDirectory(const std::filesystem::path& place = std::filesystem::temp_directory_path()) {
+    std::string name = (place / "eureka-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
     path_ = name;
   }

@@ -11,6 +11,7 @@
 #include "train/checkpoint.h"
 #include "train/records/branch_origin.h"
 #include "train/records/metrics_row.h"
+#include "train/records/number_name.h"
 #include "train/records/record.h"
 #include "train/records/run_event.h"
 #include "train/records/run_meta.h"
@@ -151,6 +152,9 @@ TEST(RunEvent, IsReadBackAsWhatItWas) {
   EXPECT_EQ(event.step, 7);
   EXPECT_EQ(std::get<Divergence>(event.what).quantity, "val_loss");
   EXPECT_TRUE(std::holds_alternative<MomentWithdrawn>(parse_event(to_text({7, MomentWithdrawn{}}), "").what));
+  const RunEvent kept = parse_event(to_text({1175, MomentCheckpoint{1000, "before"}}), "the file");
+  EXPECT_EQ(std::get<MomentCheckpoint>(kept.what).of, 1000);
+  EXPECT_EQ(std::get<MomentCheckpoint>(kept.what).stage, "before");
   EXPECT_THAT(refusal(parse_event, R"({"step": 7, "event": "party"})"), HasSubstr("there is no event 'party'"));
   const std::vector<RunEvent> old = read_events(kFixtures / "moment");
   ASSERT_EQ(old.size(), 3U);
@@ -247,6 +251,22 @@ TEST(LoopState, OfALaterFormatIsNoDamage) {
 }
 
 // The norm of a gradient may overflow while the loss is still finite.
+TEST(LoopState, SaysWhyItWasSavedOnlyWhereThatMatters) {
+  EXPECT_TRUE(parse_loop_state(to_text({.step = 3, .around_moment = true}), "the file").around_moment);
+  EXPECT_THAT(to_text(LoopState{.step = 3}), testing::Not(HasSubstr("around_moment")));
+}
+
+TEST(NumberName, IsTakenApartIntoWhatAndWhere) {
+  EXPECT_EQ(parse_number_name("attention/entropy/layer0/head1"),
+            (NumberName{"attention", "entropy", "", "layer0", "head1"}));
+  EXPECT_EQ(parse_number_name("gradients/norm/layer_norm/layer12"),
+            (NumberName{"gradients", "norm", "layer_norm", "layer12", ""}));
+  EXPECT_EQ(parse_number_name("gradients/norm/head"), (NumberName{"gradients", "norm", "head", "", ""}));
+  EXPECT_EQ(parse_number_name("probes/accuracy/same/q/token0/layer1/head0"),
+            (NumberName{"probes", "accuracy", "same/q/token0", "layer1", "head0"}));
+  EXPECT_EQ(parse_number_name("val_loss"), std::nullopt);
+}
+
 TEST(LoopState, WithASumThatIsInfiniteCanBeResumed) {
   LoopState loop{.step = 3, .gradient_norm_sum = std::numeric_limits<double>::infinity()};
   EXPECT_TRUE(std::isnan(parse_loop_state(to_text(loop), "the file").gradient_norm_sum));

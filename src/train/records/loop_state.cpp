@@ -28,6 +28,7 @@ std::string to_text(const LoopState& loop) {
                {"gradient_norm_sum", loop.gradient_norm_sum},
                {"sum_steps", loop.sum_steps}};
   if (loop.temporary) json["temporary"] = true;
+  if (loop.around_moment) json["around_moment"] = true;
   return json.dump(1) + "\n";
 }
 
@@ -35,6 +36,7 @@ LoopState parse_loop_state(std::string_view text, const std::string& where) {
   const RecordReader fields(text, kKind, where);
   return {.step = fields.get<std::int64_t>("step"),
           .temporary = fields.get_or<bool>("temporary", false),
+          .around_moment = fields.get_or<bool>("around_moment", false),
           .metrics_bytes = fields.get<std::uint64_t>("metrics_bytes"),
           .events_bytes = fields.get<std::uint64_t>("events_bytes"),
           .tensorboard_bytes = fields.get<std::uint64_t>("tensorboard_bytes"),

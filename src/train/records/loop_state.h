@@ -12,6 +12,8 @@ struct LoopState {
   std::int64_t step = 0;  // updates done
   // Saved only because the run was stopped between two checkpoints: gone once it has gone on.
   bool temporary = false;
+  // Saved only because it lies around a moment: never pruned.
+  bool around_moment = false;
   // Lengths of the logs.
   std::uint64_t metrics_bytes = 0;
   std::uint64_t events_bytes = 0;

@@ -16,6 +16,7 @@ const char* name_of(const PlateauConfirmed&) { return "plateau"; }
 const char* name_of(const MomentConfirmed&) { return "moment"; }
 const char* name_of(const MomentWithdrawn&) { return "moment-withdrawn"; }
 const char* name_of(const CheckpointWritten&) { return "checkpoint"; }
+const char* name_of(const MomentCheckpoint&) { return "moment-checkpoint"; }
 const char* name_of(const Divergence&) { return "divergence"; }
 const char* name_of(const InterventionNoted&) { return "intervention"; }
 const char* name_of(const TransplantSource&) { return "transplant-source"; }
@@ -28,6 +29,9 @@ void write_fields(const MomentConfirmed& moment, Json& json) {
 }
 void write_fields(const MomentWithdrawn&, Json&) {}
 void write_fields(const CheckpointWritten&, Json&) {}
+void write_fields(const MomentCheckpoint& checkpoint, Json& json) {
+  json.update({{"of", checkpoint.of}, {"stage", checkpoint.stage}});
+}
 void write_fields(const Divergence& divergence, Json& json) {
   json.update({{"quantity", divergence.quantity}, {"value", divergence.value}});
 }
@@ -47,6 +51,9 @@ void read_fields(const RecordReader& fields, MomentConfirmed& moment) {
 }
 void read_fields(const RecordReader&, MomentWithdrawn&) {}
 void read_fields(const RecordReader&, CheckpointWritten&) {}
+void read_fields(const RecordReader& fields, MomentCheckpoint& checkpoint) {
+  checkpoint = {fields.get<std::int64_t>("of"), fields.get<std::string>("stage")};
+}
 void read_fields(const RecordReader& fields, Divergence& divergence) {
   divergence = {fields.get<std::string>("quantity"), fields.get<std::string>("value")};
 }

@@ -27,6 +27,11 @@ struct MomentConfirmed {
 // The last confirmed moment turned out to be none.
 struct MomentWithdrawn {};
 struct CheckpointWritten {};
+// One that stays because of the moment confirmed with it.
+struct MomentCheckpoint {
+  std::int64_t of = 0;  // its step
+  std::string stage;    // plateau, before, half-way or after
+};
 struct Divergence {
   std::string quantity;  // train_loss or val_loss
   std::string value;     // nan, inf or -inf
@@ -51,8 +56,8 @@ struct TransplantSource {
 
 struct RunEvent {
   std::int64_t step = 0;
-  std::variant<PlateauConfirmed, MomentConfirmed, MomentWithdrawn, CheckpointWritten, Divergence, InterventionNoted,
-               TransplantSource>
+  std::variant<PlateauConfirmed, MomentConfirmed, MomentWithdrawn, CheckpointWritten, MomentCheckpoint, Divergence,
+               InterventionNoted, TransplantSource>
       what;
 };
 

@@ -25,6 +25,12 @@ int terminal_columns(int descriptor) {
   return 80;
 }
 
+int terminal_rows(int descriptor) {
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) return size.ws_row;
+  return 24;
+}
+
 std::string format_duration(double seconds) {
   const auto whole = static_cast<long>(std::max(0.0, seconds) + 0.5);
   if (whole < 60) return fmt::format("{}s", whole);

@@ -11,6 +11,7 @@ bool is_terminal(int descriptor);
 bool use_color(int descriptor);
 
 int terminal_columns(int descriptor);
+int terminal_rows(int descriptor);
 
 // "48s", "3m 05s", "2h 07m"
 std::string format_duration(double seconds);

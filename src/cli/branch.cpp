@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
-
 #include "base/output.h"
 #include "cli/run_and_show.h"
+#include "cli/shown_number.h"
 #include "train/branch.h"
 
 namespace eureka::cli {
@@ -19,16 +18,14 @@ struct BranchArguments {
   ShowOptions show;
 };
 
-// "runs/a@1000"
-void read_source(const std::string& source, BranchRequest& request) {
-  const std::size_t at = source.rfind('@');
-  const char* end = source.data() + source.size();
-  const auto [stop, problem] =
-      std::from_chars(at == std::string::npos ? end : source.data() + at + 1, end, request.step);
-  if (problem != std::errc() || stop != end || request.step < 0)
-    throw Error(ErrorKind::usage, fmt::format("'{}' names no step of a run", source), {},
+void read_source(const std::string& text, BranchRequest& request) {
+  const RunSource source = split_source(text);
+  const std::optional<std::int64_t> step = parse_step(source.at);
+  if (!step)
+    throw Error(ErrorKind::usage, fmt::format("'{}' names no step of a run", text), {},
                 "write RUN@STEP, for example runs/two-step-softmax-seed1@1000");
-  request.run = source.substr(0, at);
+  request.run = source.run;
+  request.step = *step;
 }
 
 // runs/a@1000 with attention.rule=norm_softmax becomes runs/a-from-1000-rule=norm_softmax.
@@ -38,10 +35,17 @@ fs::path default_out(const BranchRequest& request) {
   return name;
 }
 
+// The branch looks at what is shown, beside what the run and the change look at.
+void show_too(const std::string& number, BranchRequest& request) {
+  ConfigEntries entries = merge_entries(to_entries(read_run_config(request.run, catalog()), ""), request.change);
+  if (add_shown(find_shown_number(number), entries)) request.change["diagnose.names"] = entries.at("diagnose.names");
+}
+
 int branch(const BranchArguments& arguments) {
   BranchRequest request;
   read_source(arguments.source, request);
   request.change = parse_overrides(arguments.overrides);
+  if (!arguments.show.number.empty()) show_too(arguments.show.number, request);
   request.out = arguments.out.empty() ? default_out(request) : fs::path(arguments.out);
   request.resume = arguments.resume;
   const Branch made = create_branch(request, catalog());

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ inline constexpr int kInternal = 70;
 void add_train(Command& program);
 void add_study(Command& program);
 void add_branch(Command& program);
+void add_look(Command& program);
 void add_detect(Command& program);
 void add_condition(Command& program);
 void add_list(Command& program);
@@ -37,6 +40,16 @@ const std::atomic<bool>& stop_requested();
 
 // --set section.key=value, repeatable.
 ConfigEntries parse_overrides(const std::vector<std::string>& assignments);
+
+// "runs/a@1000": a run and which of its checkpoints; `at` is empty when nothing is said of them.
+struct RunSource {
+  std::filesystem::path run;
+  std::string at;
+};
+RunSource split_source(const std::string& source);
+
+// Nothing when the text is no number of updates.
+std::optional<std::int64_t> parse_step(std::string_view text);
 
 // Of a setting as part of a directory's name: "-lr=0.001".
 std::string setting_name(const std::string& key, const ConfigEntry& entry);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/embedded.h"
 #include "cli/cli.h"
@@ -19,6 +20,20 @@ ConfigEntries parse_overrides(const std::vector<std::string>& assignments) {
     overrides[key] = std::move(entry);
   }
   return overrides;
+}
+
+RunSource split_source(const std::string& source) {
+  const std::size_t at = source.rfind('@');
+  // A directory's own name may have one.
+  if (at == std::string::npos || std::filesystem::exists(source)) return {source, ""};
+  return {source.substr(0, at), source.substr(at + 1)};
+}
+
+std::optional<std::int64_t> parse_step(std::string_view text) {
+  std::int64_t step = 0;
+  const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (problem != std::errc() || stop != text.data() + text.size() || step < 0) return std::nullopt;
+  return step;
 }
 
 std::string setting_name(const std::string& key, const ConfigEntry& entry) {

@@ -10,6 +10,7 @@
 #include "base/terminal.h"
 #include "report/curve_plot.h"
 #include "report/finding_marks.h"
+#include "train/records/number_name.h"
 
 namespace eureka::cli {
 namespace {
@@ -19,6 +20,33 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kRedrawEvery = 150ms;
 constexpr auto kPlainLineEvery = 10s;
+
+// Of a line of the plot below, and where there is little room: 12 of layer12, or a letter where a layer has several.
+std::string line_name(const NumberName& number) {
+  if (number.part.empty()) return number.layer.empty() ? "model" : number.layer;
+  return number.layer.empty() ? number.part : number.part + " " + number.layer;
+}
+std::string line_mark(const NumberName& number, std::size_t line) {
+  if (number.part.empty() && !number.layer.empty())
+    return number.layer.substr(number.layer.find_first_of("0123456789"));
+  return std::string(1, static_cast<char>('a' + line % 26));
+}
+
+struct Heights {
+  int curve = PlotOptions{}.height;
+  int below = SeriesPlotOptions{}.height;
+};
+
+// Two plots in a terminal of so many rows: what moves the cursor up cannot reach lines that have scrolled away.
+Heights heights_in(std::optional<int> rows) {
+  constexpr int kAroundThem = 12;  // titles, axes, captions, the status line, the cursor's own
+  Heights heights;
+  if (!rows) return heights;
+  const int room = *rows - kAroundThem;
+  heights.below = std::clamp(room / 3, 2, heights.below);
+  heights.curve = std::clamp(room - heights.below, 2, heights.curve);
+  return heights;
+}
 
 }  // namespace
 
@@ -54,6 +82,21 @@ void LivePlot::on_row(const MetricsRow& row, const Findings& findings) {
   xs_.push_back(static_cast<double>(row.step));
   ys_.push_back(row.validation_metric());
   findings_ = findings;
+  if (shown_) take_shown(row);
+}
+
+void LivePlot::take_shown(const MetricsRow& row) {
+  for (const auto& [name, value] : row.numbers) {
+    const auto parsed = parse_number_name(name);
+    if (!parsed || parsed->diagnostic != shown_->diagnostic || parsed->number != shown_->number ||
+        !parsed->head.empty() || (!shown_->part.empty() && parsed->part != shown_->part))
+      continue;
+    const std::string place = line_name(*parsed);
+    auto line = std::find_if(lines_.begin(), lines_.end(), [&](const PlotSeries& one) { return one.name == place; });
+    if (line == lines_.end()) line = lines_.insert(line, {line_mark(*parsed, lines_.size()), place, {}, {}});
+    line->steps.push_back(static_cast<double>(row.step));
+    line->values.push_back(value);
+  }
 }
 
 std::string LivePlot::status_line() const {
@@ -65,7 +108,10 @@ std::string LivePlot::status_line() const {
                      ys_.empty() ? "-" : fmt::format("{:.3f}", ys_.back()), rate, eta);
 }
 
-std::string LivePlot::picture(int width, bool color) const {
+void LivePlot::show(const ShownNumber& number) { shown_ = number; }
+
+std::string LivePlot::picture(int width, bool color, std::optional<int> rows) const {
+  const PlotMarks marks = marks_of(findings_);
   PlotOptions options;
   options.title = title_ + " · validation " + metric_.name;
   options.width = std::clamp(width, 40, 100);
@@ -73,12 +119,27 @@ std::string LivePlot::picture(int width, bool color) const {
   options.x_max = static_cast<double>(steps_);
   if (std::isfinite(metric_.low)) options.y_min = metric_.low;
   if (std::isfinite(metric_.high)) options.y_max = metric_.high;
-  return plot_curve({xs_, ys_}, marks_of(findings_), options);
+  if (!shown_) return plot_curve({xs_, ys_}, marks, options);
+
+  const Heights heights = heights_in(rows);
+  options.height = heights.curve;
+  SeriesPlotOptions below;
+  below.title = fmt::format("{}/{}{} · {}", shown_->diagnostic, shown_->number,
+                            shown_->part.empty() ? "" : "/" + shown_->part, shown_->unit);
+  below.width = options.width;
+  below.height = heights.below;
+  below.color = color;
+  if (!xs_.empty()) below.x_min = xs_.front();
+  below.x_max = options.x_max;
+  const PlotMargins own = curve_margins({xs_, ys_}, marks, options), other = series_margins(lines_, below);
+  options.margins = below.margins = {std::max(own.left, other.left), std::max(own.right, other.right)};
+  return plot_curve({xs_, ys_}, marks, options) + plot_series(lines_, marks, below);
 }
 
 void LivePlot::redraw() {
   last_draw_ = Clock::now();
-  std::string frame = picture(terminal_columns(STDERR_FILENO), use_color(STDERR_FILENO)) + status_line() + "\n";
+  std::string frame = picture(terminal_columns(STDERR_FILENO), use_color(STDERR_FILENO), terminal_rows(STDERR_FILENO)) +
+                      status_line() + "\n";
   // Up over the last frame, then clear what is below: one write, so that nothing flickers.
   const std::string up = lines_drawn_ > 0 ? fmt::format("\x1b[{}A\r\x1b[J", lines_drawn_) : "";
   lines_drawn_ = static_cast<int>(std::count(frame.begin(), frame.end(), '\n'));

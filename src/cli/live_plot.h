@@ -2,9 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/shown_number.h"
+#include "report/series_plot.h"
 #include "train/run.h"
 
 namespace eureka::cli {
@@ -13,17 +16,21 @@ class LivePlot : public RunObserver {
  public:
   LivePlot(std::string title, Metric metric, bool quiet);
 
+  // Below the curve, a line for each layer.
+  void show(const ShownNumber& number);
+
   void on_start(const std::string& engine, std::int64_t first_step, std::int64_t steps) override;
   void on_step(std::int64_t updates_done) override;
   void on_row(const MetricsRow& row, const Findings& findings) override;
 
-  // The picture as it stands.
-  std::string picture(int width, bool color) const;
+  // The picture as it stands; with `rows` of the terminal given, no higher than that where it can be helped.
+  std::string picture(int width, bool color, std::optional<int> rows = {}) const;
 
   // Clears the live picture, so that the final one can be printed in its place.
   void finish();
 
  private:
+  void take_shown(const MetricsRow& row);
   void redraw();
   std::string status_line() const;
 
@@ -36,6 +43,8 @@ class LivePlot : public RunObserver {
   std::int64_t steps_ = 0;
   std::int64_t updates_done_ = 0;
   std::vector<double> xs_, ys_;
+  std::optional<ShownNumber> shown_;
+  std::vector<PlotSeries> lines_;  // of the number that is shown
   Findings findings_;
   int lines_drawn_ = 0;
   std::chrono::steady_clock::time_point start_;

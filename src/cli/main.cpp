@@ -21,6 +21,7 @@ int run(int argc, char** argv) {
   add_train(program);
   add_study(program);
   add_branch(program);
+  add_look(program);
   add_detect(program);
   add_condition(program);
   add_list(program);

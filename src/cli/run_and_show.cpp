@@ -41,6 +41,7 @@ void print_summary(const RunSummary& summary, const Metric& metric, const fs::pa
 int run_and_show(const RunConfig& config, const RunRequest& request, const ShowOptions& options) {
   const Metric metric = Registry<Task>::instance().make(config.task.name, config.task.options)->metric();
   LivePlot plot(title_of(config), metric, options.quiet);
+  if (!options.number.empty()) plot.show(find_shown_number(options.number));
   Heartbeat heartbeat(options.heartbeat, plot);
   StepTimes observer(heartbeat);
   const RunOutcome outcome = run_training(config, request, observer, stop_requested());
@@ -62,6 +63,8 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
 }
 
 void add_show_options(Command& verb, ShowOptions& options) {
+  verb.option("--show", options.number,
+              "a diagnostic, or one of its numbers (attention/logit_max), below the curve: a line for each layer");
   verb.flag("--json", options.json, "print summary.json");
   verb.flag("--quiet", options.quiet, "no progress");
   // Set by eureka study for its trials.

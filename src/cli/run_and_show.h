@@ -7,6 +7,7 @@
 namespace eureka::cli {
 
 struct ShowOptions {
+  std::string number;  // of a diagnostic, below the curve; its diagnostic must be among those of the config
   bool json = false;
   bool quiet = false;
   int heartbeat = -1;
@@ -14,7 +15,7 @@ struct ShowOptions {
 
 int run_and_show(const RunConfig& config, const RunRequest& request, const ShowOptions& options);
 
-// --json, --quiet, and the hidden --heartbeat.
+// --show, --json, --quiet, and the hidden --heartbeat.
 void add_show_options(Command& verb, ShowOptions& options);
 
 }  // namespace eureka::cli

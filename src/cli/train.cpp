@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/run_and_show.h"
+#include "cli/shown_number.h"
 #include "lab/presets.h"
 
 namespace eureka::cli {
@@ -18,20 +19,37 @@ struct TrainArguments {
   ShowOptions show;
 };
 
-// The default set of diagnostics, where nothing is said of them. A run that is continued keeps what it was begun with.
-void choose_diagnostics(const TrainArguments& arguments, ConfigEntries& entries) {
-  if (entries.contains("diagnose.names")) return;
-  const bool continued =
-      arguments.resume && !arguments.out.empty() && fs::exists(fs::path(arguments.out) / "config.toml");
-  const auto choose = [&](const std::string& names, std::int64_t every) {
-    entries["diagnose.names"] = {names, "the default"};
-    entries.try_emplace("diagnose.every", ConfigEntry{every, "the default"});
-  };
-  if (continued) {
-    const DiagnoseOptions before = read_run_config(arguments.out, catalog()).diagnose;
-    return choose(before.names, before.every);
+// two-step with attention.rule=qk_norm and train.lr=0.001 becomes runs/two-step-qk_norm-seed0-lr=0.001.
+fs::path default_out(const TrainArguments& arguments, const RunConfig& config) {
+  std::string name =
+      fmt::format("{}-{}-seed{}", fs::path(arguments.source).stem().string(), config.attention.name, config.run.seed);
+  for (const auto& [key, entry] : parse_overrides(arguments.overrides))
+    if (key != "attention.rule" && !key.starts_with("run.")) name += setting_name(key, entry);
+  return fs::path("runs") / name;
+}
+
+fs::path place_of(const TrainArguments& arguments, const RunConfig& config) {
+  return arguments.out.empty() ? default_out(arguments, config) : fs::path(arguments.out);
+}
+
+// Where nothing is said of them, a run looks with the default set of diagnostics and keeps the checkpoints around its
+// moment, unless it is to keep few. One that is continued does as it was begun.
+void choose_defaults(const TrainArguments& arguments, ConfigEntries& entries) {
+  const RunConfig said = resolve_config(entries, catalog());
+  const fs::path place = place_of(arguments, said);
+  DiagnoseOptions diagnose{.names = kDefaultDiagnostics, .every = kDefaultLookEvery * said.train.eval_every};
+  std::int64_t around_moment = said.run.keep_checkpoints == 0 ? said.train.eval_every : 0;
+  if (arguments.resume && fs::exists(place / "config.toml")) {
+    const RunConfig before = read_run_config(place, catalog());
+    diagnose = before.diagnose;
+    around_moment = before.run.around_moment;
   }
-  choose(kDefaultDiagnostics, kDefaultLookEvery * resolve_config(entries, catalog()).train.eval_every);
+  const auto choose = [&](const char* key, const OptionValue& value) {
+    entries.try_emplace(key, ConfigEntry{value, "the default"});
+  };
+  if (!entries.contains("diagnose.names")) choose("diagnose.every", diagnose.every);
+  choose("diagnose.names", diagnose.names);
+  choose("run.around_moment", around_moment);
 }
 
 ConfigEntries entries_of(const TrainArguments& arguments) {
@@ -48,24 +66,14 @@ ConfigEntries entries_of(const TrainArguments& arguments) {
   ConfigEntries entries = merge_entries(std::move(base), parse_overrides(arguments.overrides));
   if (arguments.seed >= 0) entries["run.seed"] = {arguments.seed, "--seed"};
   if (arguments.threads >= 0) entries["run.threads"] = {arguments.threads, "--threads"};
-  choose_diagnostics(arguments, entries);
+  choose_defaults(arguments, entries);
+  if (!arguments.show.number.empty()) add_shown(find_shown_number(arguments.show.number), entries);
   return entries;
-}
-
-// two-step with attention.rule=qk_norm and train.lr=0.001 becomes runs/two-step-qk_norm-seed0-lr=0.001.
-fs::path default_out(const TrainArguments& arguments, const RunConfig& config) {
-  std::string name =
-      fmt::format("{}-{}-seed{}", fs::path(arguments.source).stem().string(), config.attention.name, config.run.seed);
-  for (const auto& [key, entry] : parse_overrides(arguments.overrides))
-    if (key != "attention.rule" && !key.starts_with("run.")) name += setting_name(key, entry);
-  return fs::path("runs") / name;
 }
 
 int train(const TrainArguments& arguments) {
   const RunConfig config = resolve_config(entries_of(arguments), catalog());
-  RunRequest request{.directory = arguments.out.empty() ? default_out(arguments, config) : fs::path(arguments.out),
-                     .resume = arguments.resume,
-                     .resume_step = {}};
+  RunRequest request{.directory = place_of(arguments, config), .resume = arguments.resume, .resume_step = {}};
   if (arguments.step >= 0) request.resume_step = arguments.step;
   return run_and_show(config, request, arguments.show);
 }

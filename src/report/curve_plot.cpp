@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "report/canvas.h"
 #include "report/plot_axis.h"
+#include "report/step_axis.h"
 #include "report/table.h"
 
 namespace eureka {
@@ -30,8 +31,11 @@ class Plot {
     if (!usable(options.y_min)) y_.low = round.low;
     if (!usable(options.y_max)) y_.high = round.high;
     lay_out();
-    place_marks();
+    axis_.emplace(x_, columns_, marks_);
+    place_levels();
   }
+
+  PlotMargins margins() const { return margins_; }
 
   std::string draw() {
     Canvas canvas(columns_, rows_);
@@ -43,7 +47,7 @@ class Plot {
       paint.end_line();
     }
     for (int row = 0; row < rows_; ++row) draw_row(canvas, row, paint);
-    draw_axis(paint);
+    axis_->paint(label_width_ + 1, paint);
     draw_caption(paint);
     return paint.take();
   }
@@ -102,32 +106,24 @@ class Plot {
       level_width = 0;
       level_labels_.assign(level_labels_.size(), "");
     }
+    if (width_ >= 40) {
+      label_width_ = std::max(label_width_, options_.margins.left);
+      level_width = std::max(level_width, options_.margins.right);
+    }
+    margins_ = {label_width_, level_width};
     columns_ = std::max(1, width_ - label_width_ - 2 - level_width);
   }
 
-  void place_marks() {
-    is_moment_.assign(index(columns_), false);
-    is_plateau_.assign(index(columns_), false);
+  void place_levels() {
     level_from_.assign(index(rows_), columns_);
-    for (const PlotMoment& moment : marks_.moments)
-      if (const int column = column_of(moment.step); column >= 0 && column < columns_) is_moment_[index(column)] = true;
-    for (const PlotPlateau& plateau : marks_.plateaus) {
-      const int start = std::max(0, column_of(plateau.start));
-      for (int column = start; column <= std::min(column_of(plateau.end), columns_ - 1); ++column)
-        is_plateau_[index(column)] = true;
+    for (const PlotPlateau& plateau : marks_.plateaus)
       if (const int row = row_of(plateau.level); row >= 0 && row < rows_)
-        level_from_[index(row)] = std::min(level_from_[index(row)], start);
-    }
+        level_from_[index(row)] = std::min(level_from_[index(row)], std::max(0, axis_->column_of(plateau.start)));
   }
 
   int row_of(double value) const {
     const int dot = y_.dot(value, rows_ * kDotsPerRow);
     return dot < 0 ? -1 : rows_ - 1 - dot / kDotsPerRow;
-  }
-
-  int column_of(double step) const {
-    const int dot = x_.dot(step, columns_ * kDotsPerColumn);
-    return dot < 0 ? -1 : dot / kDotsPerColumn;
   }
 
   // The points of one column of dots are drawn as their range, so a million points cost no more lines than a thousand.
@@ -145,7 +141,7 @@ class Plot {
         strip.reset();
         continue;
       }
-      const int x = x_.dot(curve_.steps[i], canvas.width_dots());
+      const int x = axis_->dot_of(curve_.steps[i]);
       const int y = canvas.height_dots() - 1 - y_.dot(curve_.values[i], canvas.height_dots());
       if (strip && strip->x == x) {
         strip->last = y;
@@ -171,7 +167,7 @@ class Plot {
         paint.add(message.substr(index(column), 1), PlotInk::axis);
       else if (canvas.cell(column, row) != 0)
         paint.add(points_ == 1 ? "•" : braille(canvas.cell(column, row)), PlotInk::curve);
-      else if (is_moment_[index(column)])
+      else if (axis_->is_moment(column))
         paint.add("┊", PlotInk::moment);
       else if (column >= level_from_[index(row)])
         paint.add("╌", PlotInk::plateau);
@@ -179,39 +175,6 @@ class Plot {
         paint.add(" ", PlotInk::none);
     }
     paint.add(level, PlotInk::plateau);
-    paint.end_line();
-  }
-
-  void draw_axis(Painter& paint) const {
-    const int label_room = 9;
-    const Ticks ticks = ticks_around(x_.low, x_.high, std::max(2, columns_ / label_room));
-    std::vector<bool> is_tick(index(columns_));
-    std::string labels;  // all of one column per byte
-    for (int i = 0; i < ticks.count; ++i) {
-      const int column = column_of(ticks.at(i));
-      if (ticks.at(i) < x_.low || column < 0 || column >= columns_) continue;
-      const std::string text = short_step_text(ticks.at(i), ticks.step);
-      const int start =
-          std::max(0, std::min(column - static_cast<int>(text.size()) / 2, columns_ - static_cast<int>(text.size())));
-      is_tick[index(column)] = true;
-      if (!labels.empty() && start <= static_cast<int>(labels.size())) continue;
-      labels.resize(index(start), ' ');
-      labels += text;
-    }
-    const std::string margin = spaces(label_width_ + 1);
-    paint.add(margin, PlotInk::none);
-    paint.add("└", PlotInk::axis);
-    for (int column = 0; column < columns_; ++column) {
-      const bool tick = is_tick[index(column)];
-      if (is_moment_[index(column)])
-        paint.add("▲", PlotInk::moment);
-      else if (is_plateau_[index(column)])
-        paint.add(tick ? "┯" : "━", PlotInk::plateau);
-      else
-        paint.add(tick ? "┬" : "─", PlotInk::axis);
-    }
-    paint.end_line();
-    paint.add(margin + " " + labels.substr(0, index(columns_)), PlotInk::axis);
     paint.end_line();
   }
 
@@ -269,11 +232,12 @@ class Plot {
   const PlotOptions& options_;
   int width_, rows_;
   int columns_ = 1, label_width_ = 0;
+  PlotMargins margins_;
   std::size_t points_ = 0, left_out_ = 0;
   AxisRange x_, y_;
+  std::optional<StepAxis> axis_;
   Ticks y_ticks_;
   std::vector<std::string> row_labels_, level_labels_;  // left and right of each row
-  std::vector<bool> is_moment_, is_plateau_;            // of each column
   std::vector<int> level_from_;                         // first column of a plateau's level in each row
 };
 
@@ -281,6 +245,10 @@ class Plot {
 
 std::string plot_curve(const PlotCurve& curve, const PlotMarks& marks, const PlotOptions& options) {
   return Plot(curve, marks, options).draw();
+}
+
+PlotMargins curve_margins(const PlotCurve& curve, const PlotMarks& marks, const PlotOptions& options) {
+  return Plot(curve, marks, options).margins();
 }
 
 }  // namespace eureka

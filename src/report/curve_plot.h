@@ -36,6 +36,11 @@ struct PlotMarks {
   std::vector<PlotMoment> moments;
 };
 
+// Columns beside a plot, for its labels: plots one above the other are aligned when they have the same.
+struct PlotMargins {
+  int left = 0, right = 0;
+};
+
 struct PlotOptions {
   std::string title;
   int width = 76;   // columns of the whole picture; held between 8 and 500
@@ -43,9 +48,13 @@ struct PlotOptions {
   bool color = false;
   std::optional<double> x_max;  // the step a growing curve is on its way to
   std::optional<double> y_min, y_max;
+  PlotMargins margins;  // at least; pictures narrower than 40 columns have their own
 };
 
 // Lines ended by '\n', none wider than options.width. O(points + width * height).
 std::string plot_curve(const PlotCurve& curve, const PlotMarks& marks, const PlotOptions& options);
+
+// Those it would take.
+PlotMargins curve_margins(const PlotCurve& curve, const PlotMarks& marks, const PlotOptions& options);
 
 }  // namespace eureka

@@ -71,27 +71,6 @@ std::string table_of(const PointReport& point, AwaitedEvent event, const StudyTe
   return table.str(options.color);
 }
 
-// The `words` in lines no wider than `width`: the first begins with `first`, the others with `rest`.
-std::string wrapped(const std::string& words, int width, const std::string& first = "", const std::string& rest = "") {
-  const std::string text = printable(words);
-  std::string out, line = first;
-  bool has_word = false;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    if (has_word && display_width(line) + 1 + display_width(word) > width) {
-      out += line + "\n";
-      line = rest;
-      has_word = false;
-    }
-    if (has_word) line += ' ';
-    line += word;
-    has_word = true;
-    begin = end + 1;
-  }
-  return out + line + "\n";
-}
-
 std::string verdicts_of(const PointReport& point, int width) {
   std::string text;
   for (const ArmResult& arm : point.arms) {

@@ -61,6 +61,26 @@ int display_width(std::string_view text) {
   return width;
 }
 
+std::string wrapped(const std::string& words, int width, const std::string& first, const std::string& rest) {
+  const std::string text = printable(words);
+  std::string out, line = first;
+  bool has_word = false;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (has_word && display_width(line) + 1 + display_width(word) > width) {
+      out += line + "\n";
+      line = rest;
+      has_word = false;
+    }
+    if (has_word) line += ' ';
+    line += word;
+    has_word = true;
+    begin = end + 1;
+  }
+  return out + line + "\n";
+}
+
 void TextTable::add_row(std::vector<std::string> cells) {
   EUREKA_CHECK(cells.size() <= columns_.size(), "a table row has more cells than the table has columns");
   cells.resize(columns_.size());

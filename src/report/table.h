@@ -40,4 +40,7 @@ class TextTable {
 // two. Each byte that is not valid UTF-8 counts one.
 int display_width(std::string_view text);
 
+// The `words` in lines no wider than `width`: the first begins with `first`, the others with `rest`.
+std::string wrapped(const std::string& words, int width, const std::string& first = "", const std::string& rest = "");
+
 }  // namespace eureka

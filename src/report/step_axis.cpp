@@ -1,0 +1,54 @@
+#include "report/step_axis.h"
+
+#include <algorithm>
+
+namespace eureka {
+
+StepAxis::StepAxis(AxisRange steps, int columns, const PlotMarks& marks)
+    : steps_(steps), columns_(columns), is_moment_(index(columns)), is_plateau_(index(columns)) {
+  for (const PlotMoment& moment : marks.moments)
+    if (const int column = column_of(moment.step); column >= 0 && column < columns_) is_moment_[index(column)] = true;
+  for (const PlotPlateau& plateau : marks.plateaus)
+    for (int column = std::max(0, column_of(plateau.start)); column <= std::min(column_of(plateau.end), columns_ - 1);
+         ++column)
+      is_plateau_[index(column)] = true;
+}
+
+int StepAxis::column_of(double step) const {
+  const int dot = dot_of(step);
+  return dot < 0 ? -1 : dot / kDotsPerColumn;
+}
+
+void StepAxis::paint(int margin, Painter& paint) const {
+  const int label_room = 9;
+  const Ticks ticks = ticks_around(steps_.low, steps_.high, std::max(2, columns_ / label_room));
+  std::vector<bool> is_tick(index(columns_));
+  std::string labels;  // all of one column per byte
+  for (int i = 0; i < ticks.count; ++i) {
+    const int column = column_of(ticks.at(i));
+    if (ticks.at(i) < steps_.low || column < 0 || column >= columns_) continue;
+    const std::string text = short_step_text(ticks.at(i), ticks.step);
+    const int start =
+        std::max(0, std::min(column - static_cast<int>(text.size()) / 2, columns_ - static_cast<int>(text.size())));
+    is_tick[index(column)] = true;
+    if (!labels.empty() && start <= static_cast<int>(labels.size())) continue;
+    labels.resize(index(start), ' ');
+    labels += text;
+  }
+  paint.add(spaces(margin), PlotInk::none);
+  paint.add("└", PlotInk::axis);
+  for (int column = 0; column < columns_; ++column) {
+    const bool tick = is_tick[index(column)];
+    if (is_moment_[index(column)])
+      paint.add("▲", PlotInk::moment);
+    else if (is_plateau_[index(column)])
+      paint.add(tick ? "┯" : "━", PlotInk::plateau);
+    else
+      paint.add(tick ? "┬" : "─", PlotInk::axis);
+  }
+  paint.end_line();
+  paint.add(spaces(margin + 1) + labels.substr(0, index(columns_)), PlotInk::axis);
+  paint.end_line();
+}
+
+}  // namespace eureka

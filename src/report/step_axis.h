@@ -1,0 +1,30 @@
+// The steps along the bottom of a plot, with its moments and plateaus. Plots drawn one above the other are aligned when
+// they have the same steps, columns and margin.
+#pragma once
+
+#include "report/canvas.h"
+#include "report/curve_plot.h"
+#include "report/plot_axis.h"
+
+namespace eureka {
+
+class StepAxis {
+ public:
+  StepAxis(AxisRange steps, int columns, const PlotMarks& marks);
+
+  int columns() const { return columns_; }
+  int dot_of(double step) const { return steps_.dot(step, columns_ * kDotsPerColumn); }
+  // Below 0, or columns() and more, when the step lies outside.
+  int column_of(double step) const;
+  bool is_moment(int column) const { return is_moment_[index(column)]; }
+
+  // The line and the numbers below it, each behind `margin` columns.
+  void paint(int margin, Painter& paint) const;
+
+ private:
+  AxisRange steps_;
+  int columns_;
+  std::vector<bool> is_moment_, is_plateau_;  // of each column
+};
+
+}  // namespace eureka

@@ -84,9 +84,10 @@ fuzz:
 	scripts/fuzz $(SECONDS)
 
 clang: packages
-	@scripts/install-packages $(CLANG_PACKAGES)
-	@scripts/configure clang TORCH TESTS
+	@scripts/install-packages $(TEST_PACKAGES) $(CLANG_PACKAGES) libc++-14-dev libc++abi-14-dev
+	cmake --preset clang
 	cmake --build --preset clang -j $(JOBS)
+	scripts/clang-torch $(JOBS)
 
 check-all: lint asan tsan clang
 

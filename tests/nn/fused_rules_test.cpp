@@ -33,7 +33,7 @@ TEST(FusedRules, AreDeclaredAsOnTheTorchSide) {
   const std::vector<std::string> names = torch_rules().names();
   for (const FusedRuleInfo& rule : fused_rules()) {
     SCOPED_TRACE(rule.name);
-    ASSERT_TRUE(std::ranges::count(names, rule.name)) << "no rule of that name in src/nn/attention";
+    ASSERT_TRUE(std::count(names.begin(), names.end(), rule.name)) << "no rule of that name in src/nn/attention";
     EXPECT_EQ(rule.description, torch_rules().info(std::string(rule.name)).description);
     expect_same(rule.options, torch_rules().info(std::string(rule.name)).options);
   }
@@ -45,7 +45,7 @@ TEST(FusedModels, AreDeclaredAsOnTheTorchSide) {
   for (const FusedModelInfo& fused : fused_models()) {
     const PluginInfo& model = fused.plugin;
     SCOPED_TRACE(model.name);
-    ASSERT_TRUE(std::ranges::count(names, model.name)) << "no model of that name in src/nn/models";
+    ASSERT_TRUE(std::count(names.begin(), names.end(), model.name)) << "no model of that name in src/nn/models";
     EXPECT_EQ(model.description, torch_models.info(model.name).description);
     expect_same(model.options, torch_models.info(model.name).options);
   }

@@ -11,6 +11,7 @@
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "report/look_report.h"
+#include "train/option_lists.h"
 
 namespace eureka::cli {
 namespace {

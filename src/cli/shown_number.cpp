@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "diagnostics/diagnostic.h"
 #include "train/config.h"
+#include "train/option_lists.h"
 
 namespace eureka::cli {
 namespace {

@@ -106,9 +106,6 @@ struct DiagnoseOptions {
   }
 };
 
-// "attention, other" as the names it holds.
-std::vector<std::string> split_names(const std::string& text);
-
 // A named plug-in with all its options, checked and complete.
 struct PluginChoice {
   std::string name;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "train/option_lists.h"
 #include "train/records/branch_origin.h"
 #include "train/run_data.h"
 

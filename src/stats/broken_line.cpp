@@ -10,6 +10,7 @@ namespace eureka {
 
 namespace {
 
+constexpr std::size_t kNeighborhood = 12;  // evaluations on either side that tell the noise about one
 constexpr double kTie = 1e-9;  // of what is compared: ties must not be decided by rounding, which depends on the units
 
 // Sums over a prefix of the points, enough for the line of least squares through any stretch in O(1).
@@ -22,16 +23,18 @@ struct Line {
   double at(double x) const { return mean_v + slope * (x - mean_x); }
 };
 
-std::vector<Sums> prefix_sums(std::span<const double> x, std::span<const double> values) {
+std::vector<Sums> prefix_sums(std::span<const double> x, std::span<const double> values,
+                              std::span<const double> weights) {
   std::vector<Sums> sums(x.size() + 1);
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Sums& s = sums[i];
-    sums[i + 1] = {s.n + 1,
-                   s.x + x[i],
-                   s.v + values[i],
-                   s.xx + x[i] * x[i],
-                   s.xv + x[i] * values[i],
-                   s.vv + values[i] * values[i]};
+    const double w = weights[i];
+    sums[i + 1] = {s.n + w,
+                   s.x + w * x[i],
+                   s.v + w * values[i],
+                   s.xx + w * x[i] * x[i],
+                   s.xv + w * x[i] * values[i],
+                   s.vv + w * values[i] * values[i]};
   }
   return sums;
 }
@@ -48,9 +51,9 @@ Line least_squares(const Sums& from, const Sums& to) {
   return {mean_x, mean_v, slope, std::max(0.0, vv - slope * xv)};
 }
 
-}  // namespace
-
-double noise_level(std::span<const double> x, std::span<const double> values, bool short_log) {
+// How far each value but the first and last is off the line through its neighbors; of white noise its standard
+// deviation.
+std::vector<double> off_the_line(std::span<const double> x, std::span<const double> values) {
   std::vector<double> off;
   for (std::size_t i = 1; i + 1 < values.size(); ++i) {
     const double right = (x[i] - x[i - 1]) / (x[i + 1] - x[i - 1]);
@@ -58,6 +61,13 @@ double noise_level(std::span<const double> x, std::span<const double> values, bo
     const double between = left * values[i - 1] + right * values[i + 1];
     off.push_back(std::abs(values[i] - between) / std::sqrt(1 + left * left + right * right));
   }
+  return off;
+}
+
+}  // namespace
+
+double noise_level(std::span<const double> x, std::span<const double> values, bool short_log) {
+  std::vector<double> off = off_the_line(x, values);
   if (off.empty()) return 0;
   // an accuracy that has arrived at 1 is free of noise and says nothing of the plateau, if enough is left without it
   const std::size_t silent = static_cast<std::size_t>(std::count(off.begin(), off.end(), 0.0));
@@ -69,7 +79,22 @@ double noise_level(std::span<const double> x, std::span<const double> values, bo
   return *rank / (short_log ? 0.6745 : 1.036);  // these quantiles of |N(0, 1)|
 }
 
-std::vector<double> without_spikes(std::span<const double> values, double tolerance) {
+std::vector<double> local_noise(std::span<const double> x, std::span<const double> values, bool short_log) {
+  std::vector<double> noise(values.size(), noise_level(x, values, short_log));
+  const std::vector<double> off = off_the_line(x, values);
+  if (short_log || off.size() <= 2 * kNeighborhood) return noise;
+  std::vector<double> around;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t first = std::min(i - std::min(i, kNeighborhood), off.size() - 2 * kNeighborhood - 1);
+    around.assign(off.begin() + static_cast<std::ptrdiff_t>(first),
+                  off.begin() + static_cast<std::ptrdiff_t>(first + 2 * kNeighborhood + 1));
+    std::nth_element(around.begin(), around.begin() + kNeighborhood, around.end());
+    noise[i] = std::max(noise[i], around[kNeighborhood] / 0.6745);  // the median of |N(0, 1)|: few are in a rise
+  }
+  return noise;
+}
+
+std::vector<double> without_spikes(std::span<const double> values, std::span<const double> tolerances) {
   const std::size_t n = values.size();
   std::vector<double> clean(values.begin(), values.end());
   std::vector<double> around;
@@ -78,15 +103,17 @@ std::vector<double> without_spikes(std::span<const double> values, double tolera
     around.assign(values.begin() + static_cast<std::ptrdiff_t>(i - radius),
                   values.begin() + static_cast<std::ptrdiff_t>(i + radius + 1));
     std::nth_element(around.begin(), around.begin() + static_cast<std::ptrdiff_t>(radius), around.end());
-    if (std::abs(values[i] - around[radius]) > tolerance * (1 + kTie)) clean[i] = around[radius];
+    if (std::abs(values[i] - around[radius]) > tolerances[i] * (1 + kTie)) clean[i] = around[radius];
   }
   return clean;
 }
 
-BrokenLine fit_broken_line(std::span<const double> x, std::span<const double> values, double penalty) {
-  EUREKA_CHECK(x.size() == values.size(), "a broken line needs one value per x");
+BrokenLine fit_broken_line(std::span<const double> x, std::span<const double> values, std::span<const double> weights,
+                           double penalty) {
+  EUREKA_CHECK(x.size() == values.size() && x.size() == weights.size(),
+               "a broken line needs one value and weight per x");
   const std::size_t n = x.size();
-  const std::vector<Sums> sums = prefix_sums(x, values);
+  const std::vector<Sums> sums = prefix_sums(x, values, weights);
   std::vector<double> best(n + 1, std::numeric_limits<double>::infinity());
   std::vector<std::size_t> begin_of_last(n + 1, 0);
   std::vector<std::size_t> begins;  // where the last piece may still begin in a best solution (pruned as in PELT)

@@ -15,10 +15,14 @@ namespace eureka {
 // Of a short log the rise may be a third, so a lower quantile is taken.
 double noise_level(std::span<const double> x, std::span<const double> values, bool short_log = false);
 
+// The same about each point: from its neighborhood alone, and nowhere less than noise_level(x, values). A plateau at a
+// high learning rate is noisier than what follows, and the whole curve says too little of it.
+std::vector<double> local_noise(std::span<const double> x, std::span<const double> values, bool short_log = false);
+
 // Excursions of at most three evaluations that come back are replaced by the running median of seven; what is closer to
-// it than `tolerance` stays as it is, and so do edges. The first and last values keep their place: nothing is known of
-// what was before or comes after.
-std::vector<double> without_spikes(std::span<const double> values, double tolerance);
+// it than its tolerance stays as it is, and so do edges. The first and last values keep their place: nothing is known
+// of what was before or comes after.
+std::vector<double> without_spikes(std::span<const double> values, std::span<const double> tolerances);
 
 struct LinePiece {
   std::size_t first = 0, last = 0;  // indices, both inside; the same for a point on its own
@@ -29,7 +33,9 @@ struct BrokenLine {
   std::vector<LinePiece> pieces;  // in order; they cover all points
 };
 
-// Requires: x ascending, as long as values. O(n^2) at worst, so for windows, not for whole files.
-BrokenLine fit_broken_line(std::span<const double> x, std::span<const double> values, double penalty);
+// Each squared residual counts by its weight. Requires: x ascending, as long as values and weights. O(n^2) at worst, so
+// for windows, not for whole files.
+BrokenLine fit_broken_line(std::span<const double> x, std::span<const double> values, std::span<const double> weights,
+                           double penalty);
 
 }  // namespace eureka

@@ -33,7 +33,13 @@ double median_value(std::span<const CurvePoint> points) {
 Findings search(std::span<const CurvePoint> points, const DetectorOptions& options, bool finished) {
   Findings findings;
   if (points.size() < std::max<std::size_t>(2, options.min_plateau)) return findings;
-  const UnitCurve curve = make_unit_curve(points, options.direction, finished);
+  UnitCurve curve = make_unit_curve(points, options.direction, finished);
+  std::vector<Rise> moments = RiseSearch(curve, options, finished).all();
+  if (moments.empty()) {
+    UnitCurve smoother = make_unit_curve(points, options.direction, finished, Smoothing::patient);
+    moments = RiseSearch(smoother, options, finished).all();
+    if (!moments.empty()) curve = std::move(smoother);
+  }
   std::vector<bool> taken(curve.size(), false);
   double free_from = curve.origin;
   const RiseSearch rises(curve, options, finished);
@@ -46,7 +52,6 @@ Findings search(std::span<const CurvePoint> points, const DetectorOptions& optio
     return Plateau{std::max(free_from, curve.step(curve.x[rise.plateau_first])), curve.step(rise.x10),
                    curve.value(rise.from)};
   };
-  const std::vector<Rise> moments = rises.all();
   for (const Rise& rise : moments) {
     findings.moments.push_back({.step = curve.step(rise.x50),
                                 .rise_start = curve.step(rise.x10),

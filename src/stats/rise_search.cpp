@@ -22,13 +22,16 @@ constexpr double kWidthOfSpacing = 4;     // ... unless it is over after so many
 constexpr double kLeastOverNoise = 3.5;   // standard deviations
 constexpr double kLeastSure = 24;         // standard errors of the level with fewer evaluations
 constexpr double kRestless = 1;           // rises lost before: a random walk goes back as much as forth
-constexpr double kNewGround = 0.65;       // of the rise
+constexpr double kNewGround = 0.65;       // of the rise, ...
+constexpr double kLuck = 1;               // ... less so much noise, if evaluations are many: the best of them was lucky
+constexpr double kLeastOfAll = 0.08;      // of all that was covered, a bad start included: less is the last polish
 constexpr double kHoldOfWidth = 0.75;     // the new level against the width: if shorter, the rise may go on
 constexpr double kCalmOfWidth = 4.5;      // plateau and new level together: a ripple rests for less
 constexpr double kCalmAtKnownLevel = 2;   // the same after a known level
 constexpr std::size_t kLastingHold = 10;  // evaluations a level must have held if the curve left it again ...
 constexpr double kLastingOfCurve = 0.15;  // ... and share of the curve, unless it outlasted what came before twice
-constexpr double kLongestStop = 0.51;     // of the rise
+constexpr double kStopBand = 0.12;        // of the rise: a stop half-way stays within it ...
+constexpr double kLongestStop = 0.51;     // ... for less than this share of the time the rise takes
 constexpr double kTypicalNoise = 3;       // rise over noise that counts half in the score
 
 // A rise that the end of the curve cuts off.
@@ -55,9 +58,15 @@ bool is_better(const Rise& a, const Rise& b) {
 }  // namespace
 
 RiseSearch::RiseSearch(const UnitCurve& curve, const DetectorOptions& options, bool finished)
-    : curve_(curve), options_(options), finished_(finished), best_before_(curve.fit), lost_before_(curve.size(), 0) {
+    : curve_(curve),
+      options_(options),
+      finished_(finished),
+      best_before_(curve.fit),
+      lost_before_(curve.size(), 0),
+      worst_before_(curve.v) {
   for (std::size_t i = 1; i < curve.size(); ++i) {
     best_before_[i] = std::max(best_before_[i - 1], curve.fit[i]);
+    worst_before_[i] = std::min(worst_before_[i - 1], curve.v[i]);
     lost_before_[i] = lost_before_[i - 1] + std::max(0.0, curve.fit[i - 1] - curve.fit[i]);
   }
   if (options.plateau_level) {
@@ -119,9 +128,9 @@ Rise RiseSearch::measure(std::size_t leaves, std::size_t arrives) const {
   if (curve_.is_short_log) {  // elsewhere there are evaluations enough
     rise.spacing = (curve_.x[arrives] - curve_.x[leaves]) / static_cast<double>(arrives - leaves);
   }
-  const double band = kBand * height + kNoiseBand * curve_.noise;
-  rise.plateau_first = walk_level(fit, leaves, -1, band);
-  const std::size_t level_last = walk_level(fit, arrives, +1, band);
+  const auto band = [&](std::size_t at) { return kBand * height + kNoiseBand * curve_.noise_at[at]; };
+  rise.plateau_first = walk_level(fit, leaves, -1, band(leaves));
+  const std::size_t level_last = walk_level(fit, arrives, +1, band(arrives));
   rise.held = level_last - arrives + 1;
   rise.held_length = curve_.x[level_last] - curve_.x[arrives];
 
@@ -150,8 +159,9 @@ Rise RiseSearch::measure(std::size_t leaves, std::size_t arrives) const {
 }
 
 bool RiseSearch::is_sudden(const Rise& rise) const {
-  return rise.height() >= kCutRise && leaves_plateau(rise) && is_sharp(rise) && stands_out(rise) &&
-         breaks_new_ground(rise) && is_one_rise(rise);
+  const double covered = rise.to - std::min(0.0, worst_before_[rise.leaves]);
+  return rise.height() >= std::max(kCutRise, kLeastOfAll * covered) && leaves_plateau(rise) && is_sharp(rise) &&
+         stands_out(rise) && breaks_new_ground(rise) && is_one_rise(rise);
 }
 
 bool RiseSearch::leaves_plateau(const Rise& rise) const {
@@ -176,7 +186,8 @@ bool RiseSearch::stands_out(const Rise& rise) const {
 }
 
 bool RiseSearch::breaks_new_ground(const Rise& rise) const {
-  return rise.to - best_before_[rise.leaves] >= kNewGround * rise.height();
+  const double luck = curve_.is_short_log ? 0 : kLuck * curve_.noise_at[rise.leaves];
+  return rise.to - best_before_[rise.leaves] + luck >= kNewGround * rise.height();
 }
 
 bool RiseSearch::has_held(const Rise& rise) const {
@@ -211,7 +222,7 @@ bool RiseSearch::is_one_rise(const Rise& rise) const {
   for (std::size_t i = rise.leaves; i < rise.arrives; ++i) {
     const double way = (curve_.fit[i] - rise.from) / rise.height();
     if (way < kBand || way > 1 - kBand) continue;
-    const std::size_t end = std::min(rise.arrives, walk_level(curve_.fit, i, +1, kBand * rise.height()));
+    const std::size_t end = std::min(rise.arrives, walk_level(curve_.fit, i, +1, kStopBand * rise.height()));
     longest = std::max(longest, curve_.x[end] - curve_.x[i]);
   }
   return longest <= kLongestStop * (curve_.x[rise.arrives] - curve_.x[rise.leaves]);

@@ -66,9 +66,10 @@ class RiseSearch {
   const UnitCurve& curve_;
   const DetectorOptions& options_;
   bool finished_;
-  double budget_ = 1;                // in spans of the curve
-  std::vector<double> best_before_;  // of the fit, up to and including each index
-  std::vector<double> lost_before_;  // sum of all its steps back
+  double budget_ = 1;                 // in spans of the curve
+  std::vector<double> best_before_;   // of the fit, up to and including each index
+  std::vector<double> lost_before_;   // sum of all its steps back
+  std::vector<double> worst_before_;  // of the values, a bad start included
   std::optional<double> known_level_;
   double known_floor_ = 0;
   double trust_ = 1;  // less calm is asked for around a rise from a known level

@@ -16,6 +16,7 @@ constexpr std::size_t kFewEvaluations = 40;  // a log this short: its rise is a 
 constexpr double kSpike = 4;                 // standard deviations off the running median
 constexpr double kPenalty = 4;               // per piece of the broken line, times noise variance and log length
 constexpr double kShortPenalty = 2.5;        // the same in a short log, where there is less to overfit
+constexpr double kPatience = 1.5;            // times the noise seen
 constexpr double kLeastNoise = 0.005;        // of the range: a noiseless curve is not to be fitted to its last digit
 constexpr double kTie = 1e-9;  // accuracies are multiples of 1/samples: equal sums must not be told apart by rounding
 constexpr double kTrimmed = 0.05;  // share of the worst values that do not set the range: a bad start is short
@@ -33,7 +34,7 @@ std::size_t UnitCurve::count_before(double at, std::size_t first) const {
   return static_cast<std::size_t>(std::lower_bound(begin, x.end(), at) - begin);
 }
 
-UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction direction, bool finished) {
+UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction direction, bool finished, Smoothing smoothing) {
   const double sign = direction == Direction::up ? 1 : -1;
   UnitCurve curve;
   curve.is_short_log = finished && points.size() <= kFewEvaluations;
@@ -44,7 +45,14 @@ UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction directio
     curve.x.push_back((point.step - curve.origin) / curve.span);
     raw.push_back(sign * point.value);
   }
-  curve.v = without_spikes(raw, kSpike * noise_level(curve.x, raw, curve.is_short_log));
+  const auto noise_in = [&](const std::vector<double>& values) {
+    return smoothing == Smoothing::patient
+               ? local_noise(curve.x, values, curve.is_short_log)
+               : std::vector<double>(values.size(), noise_level(curve.x, values, curve.is_short_log));
+  };
+  std::vector<double> tolerances = noise_in(raw);
+  for (double& tolerance : tolerances) tolerance *= kSpike;
+  curve.v = without_spikes(raw, tolerances);
 
   // the range learning has covered: what got worse after the best point is divergence and must not dwarf the rest
   const auto best = std::max_element(curve.v.begin(), curve.v.end());
@@ -55,10 +63,17 @@ UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction directio
   curve.scale = sign * range;
   for (double& v : curve.v) v = std::max(kDivergedLevel, (v - worst) / range);
 
-  curve.noise = std::max(kLeastNoise, noise_level(curve.x, curve.v, curve.is_short_log));
+  const double patience = smoothing == Smoothing::patient ? kPatience : 1;
+  curve.noise = patience * std::max(kLeastNoise, noise_level(curve.x, curve.v, curve.is_short_log));
   const double penalty = (curve.is_short_log ? kShortPenalty : kPenalty) * curve.noise * curve.noise *
                          exact::log(static_cast<double>(points.size()));
-  BrokenLine line = fit_broken_line(curve.x, curve.v, penalty);
+  curve.noise_at = noise_in(curve.v);
+  std::vector<double> weights;
+  for (double& noise : curve.noise_at) {
+    noise = std::max(patience * noise, curve.noise);
+    weights.push_back(curve.noise * curve.noise / (noise * noise));
+  }
+  BrokenLine line = fit_broken_line(curve.x, curve.v, weights, penalty);
   curve.fit = std::move(line.fit);
   if (curve.is_short_log) {
     curve.knots.resize(points.size());

@@ -12,6 +12,10 @@
 
 namespace eureka {
 
+// How much of what the values do is taken for noise. Even: the same everywhere. Patient: in each neighborhood what it
+// shows, and half as much again, since noise that wanders from one evaluation to the next breaks a plateau into pieces.
+enum class Smoothing { even, patient };
+
 struct UnitCurve {
   double origin = 0, span = 1;  // step = origin + span * x
   double worst = 0, scale = 1;  // value = worst + scale * v; the scale is negative where better is down
@@ -20,6 +24,7 @@ struct UnitCurve {
   std::vector<double> fit;         // the broken line through v
   std::vector<std::size_t> knots;  // first and last index of each of its pieces; every index of a short log
   double noise = 0;                // standard deviation of v about the fit
+  std::vector<double> noise_at;    // the same about each point; more than `noise` where the curve is restless
   bool is_short_log = false;       // finished after few evaluations
 
   std::size_t size() const { return x.size(); }
@@ -35,7 +40,8 @@ inline constexpr double kDivergedLevel = -4;  // anything worse, in ranges, is c
 
 // Requires: at least two points, steps strictly increasing, values finite. A finished curve of few points is looked at
 // point by point; one that grows will have more.
-UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction direction, bool finished);
+UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction direction, bool finished,
+                          Smoothing smoothing = Smoothing::even);
 
 // Median, and robust standard deviation about it, of values[first..last].
 double median(const std::vector<double>& values, std::size_t first, std::size_t last);

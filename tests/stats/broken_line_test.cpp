@@ -11,19 +11,21 @@
 namespace eureka {
 namespace {
 
-double residual_of_line(const std::vector<double>& x, const std::vector<double>& v, std::size_t begin,
-                        std::size_t end) {
-  const double n = static_cast<double>(end - begin);
-  double mx = 0, mv = 0, xx = 0, xv = 0, sum = 0;
-  for (std::size_t i = begin; i < end; ++i) mx += x[i] / n, mv += v[i] / n;
-  for (std::size_t i = begin; i < end; ++i) xx += (x[i] - mx) * (x[i] - mx), xv += (x[i] - mx) * (v[i] - mv);
+using Values = std::vector<double>;
+
+double residual_of_line(const Values& x, const Values& v, const Values& w, std::size_t begin, std::size_t end) {
+  double n = 0, mx = 0, mv = 0, xx = 0, xv = 0, sum = 0;
+  for (std::size_t i = begin; i < end; ++i) n += w[i], mx += w[i] * x[i], mv += w[i] * v[i];
+  mx /= n, mv /= n;
+  for (std::size_t i = begin; i < end; ++i)
+    xx += w[i] * (x[i] - mx) * (x[i] - mx), xv += w[i] * (x[i] - mx) * (v[i] - mv);
   const double slope = xx > 0 ? xv / xx : 0;
-  for (std::size_t i = begin; i < end; ++i) sum += std::pow(v[i] - mv - slope * (x[i] - mx), 2);
+  for (std::size_t i = begin; i < end; ++i) sum += w[i] * std::pow(v[i] - mv - slope * (x[i] - mx), 2);
   return sum;
 }
 
 // Every way to cut n points into pieces: the reference of the dynamic program.
-double cheapest_by_trying_all(const std::vector<double>& x, const std::vector<double>& v, double penalty) {
+double cheapest_by_trying_all(const Values& x, const Values& v, const Values& w, double penalty) {
   const std::size_t n = x.size();
   double cheapest = std::numeric_limits<double>::infinity();
   for (unsigned cuts = 0; cuts < (1U << (n - 1)); ++cuts) {
@@ -31,7 +33,7 @@ double cheapest_by_trying_all(const std::vector<double>& x, const std::vector<do
     std::size_t begin = 0;
     for (std::size_t end = 1; end <= n; ++end) {
       if (end < n && !(cuts >> (end - 1) & 1U)) continue;
-      cost += penalty + residual_of_line(x, v, begin, end);
+      cost += penalty + residual_of_line(x, v, w, begin, end);
       begin = end;
     }
     cheapest = std::min(cheapest, cost);
@@ -42,16 +44,17 @@ double cheapest_by_trying_all(const std::vector<double>& x, const std::vector<do
 TEST(BrokenLine, IsTheCheapestOfAllSegmentations) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     RandomStream random(seed, "broken-line-test");
-    std::vector<double> x, v;
+    Values x, v, weights;
     for (int i = 0; i < 12; ++i) {
+      weights.push_back(seed % 2 ? 0.1 + random.uniform() : 1.0);
       x.push_back(i / 12.0 + 0.02 * random.uniform());
       v.push_back((i >= 5 ? 1.0 : 0.0) + 0.3 * random.normal());
     }
     for (const double penalty : {0.01, 0.1, 0.5}) {
-      const BrokenLine line = fit_broken_line(x, v, penalty);
+      const BrokenLine line = fit_broken_line(x, v, weights, penalty);
       double cost = 0;
-      for (std::size_t i = 0; i < x.size(); ++i) cost += std::pow(v[i] - line.fit[i], 2);
-      const double reference = cheapest_by_trying_all(x, v, penalty);
+      for (std::size_t i = 0; i < x.size(); ++i) cost += weights[i] * std::pow(v[i] - line.fit[i], 2);
+      const double reference = cheapest_by_trying_all(x, v, weights, penalty);
       EXPECT_NEAR(cost + penalty * static_cast<double>(line.pieces.size()), reference, 1e-9)
           << seed << ", penalty " << penalty;
     }
@@ -64,7 +67,7 @@ TEST(BrokenLine, PutsItsCornersWhereTheCurveHasThem) {
     x.push_back(i / 60.0);
     v.push_back(i < 20 ? 0.1 : i < 30 ? 0.15 + 0.07 * (i - 20) : 0.95);
   }
-  const BrokenLine line = fit_broken_line(x, v, 1e-4);
+  const BrokenLine line = fit_broken_line(x, v, Values(x.size(), 1), 1e-4);
   ASSERT_EQ(line.pieces.size(), 3U);
   EXPECT_EQ(line.pieces[1].first, 20U);
   EXPECT_EQ(line.pieces[1].last, 29U);
@@ -77,7 +80,7 @@ TEST(BrokenLine, IsOneLevelPieceThroughWhiteNoise) {
     RandomStream random(seed, "broken-line-test");
     std::vector<double> x, v;
     for (int i = 0; i < 100; ++i) x.push_back(i / 100.0), v.push_back(random.normal());
-    more_pieces += fit_broken_line(x, v, 4 * std::log(100.0)).pieces.size() > 1;
+    more_pieces += fit_broken_line(x, v, Values(100, 1), 4 * std::log(100.0)).pieces.size() > 1;
   }
   EXPECT_LE(more_pieces, 10);
 }
@@ -93,14 +96,32 @@ TEST(NoiseLevel, IsTheStandardDeviationWhateverTheCurveBelow) {
   EXPECT_EQ(noise_level({}, {}), 0);
 }
 
+TEST(LocalNoise, IsThatOfTheNeighborhoodAndNowhereLessThanThatOfTheWhole) {
+  RandomStream random(4, "broken-line-test");
+  Values x, v;  // a restless plateau, a drop, and calm
+  for (int i = 0; i < 400; ++i) {
+    x.push_back(i);
+    v.push_back(i < 100 ? 3 + 0.5 * random.normal() : 1 + 0.01 * random.normal());
+  }
+  const double whole = noise_level(x, v);
+  const Values noise = local_noise(x, v);
+  ASSERT_EQ(noise.size(), v.size());
+  EXPECT_LT(whole, 0.05);
+  EXPECT_NEAR(noise[50], 0.5, 0.25);
+  EXPECT_EQ(noise[300], whole);
+  EXPECT_EQ(local_noise(x, v, /*short_log=*/true)[50], noise_level(x, v, true));
+  EXPECT_EQ(local_noise(Values{0, 1}, Values{0, 1}), Values(2, 0.0));
+}
+
 TEST(WithoutSpikes, RemovesThreeKeepsFourAndKeepsEdges) {
   const std::vector<double> edge = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
-  EXPECT_EQ(without_spikes(edge, 0.1), edge);
+  EXPECT_EQ(without_spikes(edge, Values(10, 0.1)), edge);
   std::vector<double> three(20, 0.0), four(20, 0.0);
   for (std::size_t i = 8; i < 11; ++i) three[i] = 1;
   for (std::size_t i = 8; i < 12; ++i) four[i] = 1;
-  EXPECT_EQ(without_spikes(three, 0.1), std::vector<double>(20, 0.0));
-  EXPECT_EQ(without_spikes(four, 0.1), four);
+  EXPECT_EQ(without_spikes(three, Values(20, 0.1)), std::vector<double>(20, 0.0));
+  EXPECT_EQ(without_spikes(four, Values(20, 0.1)), four);
+  EXPECT_EQ(without_spikes(three, Values(20, 2)), three);  // within what the noise there explains
 }
 
 }  // namespace

@@ -69,6 +69,13 @@ TEST(ShortLogs, NoiseAndGradualLearningAreNeitherMomentNorUnderWay) {
   }
 }
 
+// The first value is left out of the range, as a bad start is: what remains then is the last hundredths.
+TEST(ShortLogs, TheLastPolishOfWhatWasLearnedAtOnceIsNothing) {
+  const Findings found = found_in({0.51, 0.96, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.99, 1, 0.99, 1, 0.99});
+  EXPECT_TRUE(found.moments.empty());
+  EXPECT_FALSE(found.under_way);
+}
+
 // The same shape, ten times as many evaluations: now the log shows that the rise is as wide as the plateau is long.
 TEST(ShortLogs, WhatTheSpacingExcusesADenserLogDoesNot) {
   const std::vector<double> sparse = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.65, 0.8, 0.95, 1, 1, 1, 1, 1, 1, 1, 1, 1};

@@ -115,6 +115,24 @@ TEST(Detector, FindsAMomentInARunStoppedSoonAfterIt) {
   }
 }
 
+// A learning rate that is too high and then cut: the plateau's noise wanders, what follows is calm.
+TEST(Detector, FindsTheDropFromAPlateauFarMoreRestlessThanWhatFollows) {
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    RandomStream random(seed, "detector-test");
+    Curve curve;
+    double wander = 0;
+    for (int step = 0; step < 200; ++step) {
+      wander = 0.5 * wander + random.normal();
+      const double cut = step < 100 ? 0 : 1 - std::exp(-(step - 100) / 4.0);
+      curve.push_back({double(step), 3 - 2 * cut + (1 - 0.97 * cut) * 0.25 * wander});
+    }
+    const Findings findings = detect(curve, {.direction = Direction::down});
+    found += findings.moments.size() == 1 && std::abs(findings.moments[0].step - 103) < 6;
+  }
+  EXPECT_GE(found, 38);
+}
+
 TEST(Detector, FindsBothMomentsOfAStaircase) {
   Curve curve;
   for (int step = 0; step <= 1000; step += 10) {

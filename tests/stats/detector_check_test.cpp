@@ -32,13 +32,12 @@ TEST(DetectorCheck, KeepsToWhatIsPromisedOnLogsOfRealTrainingRunsNotTunedOn) {
   const DetectorReport report = check_detector(real_curves(CurveHalf::held_out));
   EXPECT_GE(report.curves, 300U);
   EXPECT_GE(report.recall, 0.97) << format_report(report);
-  EXPECT_LE(report.false_alarm_rate, 0.025) << format_report(report);
+  EXPECT_LE(report.false_alarm_rate, 0.02) << format_report(report);
   EXPECT_LE(report.extra_rate, 0.01) << format_report(report);
-  EXPECT_GE(report.under_way_recall, 0.6) << format_report(report);
+  EXPECT_GE(report.under_way_recall, 0.5) << format_report(report);
   EXPECT_LE(report.false_under_way_rate, 0.02) << format_report(report);
   for (const KindReport& kind : report.kinds) {
     EXPECT_GE(kind.recall(), 0.8) << kind.kind;
-    if (kind.kind == "lstm, no moment") continue;  // docs/detector.md, "Where it fails"
     EXPECT_LE(kind.false_alarms, 1 + kind.curves / 20) << kind.kind;
   }
 }
@@ -111,7 +110,7 @@ TEST(RealCurves, HaveWellFormedLabelsAndNoRunInBothHalves) {
       EXPECT_GT(moment.width, 0) << curve.source;
     }
   }
-  for (const char* kind : {"transformer", "cnn", "mlp", "grokking", "lr drop", "short, cut soon after", "under way",
+  for (const char* kind : {"transformer", "cnn", "mlp", "grokking, noisy", "lr drop", "short, cut soon after", "under way",
                            "noisy short, cut soon after", "short, no moment", "plateau so far", "stuck"}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }

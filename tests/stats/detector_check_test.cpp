@@ -110,8 +110,8 @@ TEST(RealCurves, HaveWellFormedLabelsAndNoRunInBothHalves) {
       EXPECT_GT(moment.width, 0) << curve.source;
     }
   }
-  for (const char* kind : {"transformer", "cnn", "mlp", "grokking, noisy", "lr drop", "short, cut soon after", "under way",
-                           "noisy short, cut soon after", "short, no moment", "plateau so far", "stuck"}) {
+  for (const char* kind : {"transformer", "cnn", "mlp", "grokking, noisy", "lr drop", "short, cut soon after",
+                           "under way", "noisy short, cut soon after", "short, no moment", "plateau so far", "stuck"}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
 }

@@ -40,25 +40,24 @@ std::vector<std::int64_t> moment_steps(const fs::path& run) {
   return steps;
 }
 
+std::vector<std::int64_t> all_steps(const fs::path& run) {
+  std::vector<std::int64_t> steps = list_checkpoints(run);
+  if (steps.empty())
+    throw Error(ErrorKind::input, "this run has no checkpoint yet", run.string(),
+                fmt::format("eureka look {}@0 looks at its initial weights", run.string()));
+  return steps;
+}
+
 // "400", "400,800", "all" or "moment"; nothing: the last.
 std::vector<std::int64_t> steps_at(const std::string& at, const fs::path& run, const std::string& source) {
-  std::vector<std::int64_t> steps;
-  if (at.empty() || at == "all") {
-    steps = list_checkpoints(run);
-    if (steps.empty())
-      throw Error(ErrorKind::input, "this run has no checkpoint yet", run.string(),
-                  fmt::format("eureka look {}@0 looks at its initial weights", run.string()));
-    if (at.empty()) steps = {steps.back()};
-    return steps;
-  }
-  if (at == "moment") steps = moment_steps(run);
-  for (const std::string& part : at == "moment" ? std::vector<std::string>() : split_names(at)) {
-    const std::optional<std::int64_t> step = parse_step(part);
-    if (!step)
-      throw Error(ErrorKind::usage, fmt::format("'{}' names no step of a run", source), {},
-                  "write RUN@STEP, RUN@STEP,STEP, RUN@all, RUN@moment, or RUN for its last checkpoint");
-    steps.push_back(*step);
-  }
+  if (at.empty()) return {all_steps(run).back()};
+  if (at == "all") return all_steps(run);
+  std::vector<std::int64_t> steps = at == "moment" ? moment_steps(run) : std::vector<std::int64_t>();
+  if (steps.empty())
+    for (const std::string& part : split_names(at)) steps.push_back(parse_step(part).value_or(-1));
+  if (steps.empty() || std::find(steps.begin(), steps.end(), -1) != steps.end())
+    throw Error(ErrorKind::usage, fmt::format("'{}' names no step of a run", source), {},
+                "write RUN@STEP, RUN@STEP,STEP, RUN@all, RUN@moment, or RUN for its last checkpoint");
   std::sort(steps.begin(), steps.end());
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
   return steps;
@@ -114,7 +113,7 @@ int look(const LookArguments& arguments) {
   }
   if (!arguments.csv.empty()) atomic_write(arguments.csv, look_csv(report));
   if (arguments.json)
-    print("{}\n", Lines{look_json(report).dump(2)});
+    print("{}\n", Lines{look_json(report).dump(2, Json::BadText::replace)});
   else
     print("{}", Layout{look_text(report, use_color(STDOUT_FILENO))});
   return kOk;

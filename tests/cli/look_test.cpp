@@ -125,6 +125,7 @@ TEST_F(LookVerb, NamesWhatIsWrong) {
               HasSubstr("--diagnostic: unknown diagnostic 'attentoin'\n  did you mean 'attention'?"));
   EXPECT_THAT(refused("@30", {}), HasSubstr("there is no checkpoint of step 30\n  there are: 20, 40, 60"));
   EXPECT_THAT(refused("@20,x", {}), HasSubstr("names no step of a run\n  write RUN@STEP"));
+  EXPECT_THAT(refused("@,", {}), HasSubstr("names no step of a run"));
   EXPECT_THAT(refused("@", {"--samples", "0"}), HasSubstr("--samples"));
   EXPECT_THAT(refused("@20", {"--set", "train.lr=1"}), HasSubstr("'train.lr' is the run's own and stays as it was"));
   EXPECT_THAT(refused("@20", {"--set", "diagnose.attention.sharpness=1"}),

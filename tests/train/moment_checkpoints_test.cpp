@@ -187,12 +187,14 @@ TEST_P(AroundMomentDisturbed, AreTheSameWhenTheRunIsSentBack) {
 }
 
 // Checkpoints that are pruned before the moment is known; a spacing that shares no step with them; a run that ends when
-// the moment is known.
+// the moment is known; one that keeps more of its own than it makes after it.
 INSTANTIATE_TEST_SUITE_P(Configs, AroundMomentDisturbed,
                          testing::Values("", "run.keep_checkpoints = 1",
                                          "run.keep_checkpoints = 2\nrun.checkpoint_every = 13",
                                          "run.checkpoint_every = 0", "run = {around_moment = 7, checkpoint_every = 30}",
-                                         "train = {until = 'moment', after_moment = 0}\nrun.keep_checkpoints = 1"));
+                                         "train = {until = 'moment', after_moment = 0}\nrun.keep_checkpoints = 1",
+                                         "train = {until = 'moment', after_moment = 10}\n"
+                                         "run = {checkpoint_every = 33, keep_checkpoints = 3}"));
 
 TEST_F(AroundMoment, ABranchWithoutAChangeTellsTheSameAndHasThoseBehindItsBeginning) {
   train(config(), of("whole"));

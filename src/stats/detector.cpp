@@ -35,7 +35,8 @@ Findings search(std::span<const CurvePoint> points, const DetectorOptions& optio
   if (points.size() < std::max<std::size_t>(2, options.min_plateau)) return findings;
   UnitCurve curve = make_unit_curve(points, options.direction, finished);
   std::vector<Rise> moments = RiseSearch(curve, options, finished).all();
-  if (moments.empty() && finished) {  // what is noise and what a rise, a growing curve will yet tell
+  // What is noise and what a rise, a growing curve will yet tell; a short log has too little to tell them by.
+  if (moments.empty() && finished && !curve.is_short_log) {
     UnitCurve smoother = make_unit_curve(points, options.direction, finished, Smoothing::patient);
     moments = RiseSearch(smoother, options, finished).all();
     if (!moments.empty()) curve = std::move(smoother);

@@ -20,6 +20,7 @@ constexpr double kLeastStart = 0.04;      // of the curve: a shorter plateau at 
 constexpr double kWidthOfBudget = 0.15;   // a rise that takes more of the planned run is gradual learning ...
 constexpr double kWidthOfSpacing = 4;     // ... unless it is over after so many evaluations
 constexpr double kLeastOverNoise = 3.5;   // standard deviations
+constexpr double kLeastOverSampling = 2;  // the same of what a share of so many samples may differ by
 constexpr double kLeastSure = 24;         // standard errors of the level with fewer evaluations
 constexpr double kRestless = 1;           // rises lost before: a random walk goes back as much as forth
 constexpr double kNewGround = 0.65;       // of the rise, ...
@@ -181,7 +182,10 @@ bool RiseSearch::is_sharp(const Rise& rise) const {
 bool RiseSearch::stands_out(const Rise& rise) const {
   const std::size_t fewer = std::min(rise.leaves - rise.plateau_first + 1, rise.past_half);
   const double sure = rise.over_noise * std::sqrt(static_cast<double>(fewer));
-  return rise.over_noise >= kLeastOverNoise && sure >= (is_cut_off(rise) ? kCutSure : trust_ * kLeastSure) &&
+  // A plateau of no answer right shows no noise, and one right answer more is no rise.
+  const double by_samples = std::max(curve_.sampling_deviation(rise.from), curve_.sampling_deviation(rise.to));
+  return rise.over_noise >= kLeastOverNoise && rise.height() >= kLeastOverSampling * by_samples &&
+         sure >= (is_cut_off(rise) ? kCutSure : trust_ * kLeastSure) &&
          lost_before_[rise.leaves] <= kRestless * rise.height();
 }
 

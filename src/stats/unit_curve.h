@@ -26,11 +26,14 @@ struct UnitCurve {
   double noise = 0;                // standard deviation of v about the fit
   std::vector<double> noise_at;    // the same about each point; more than `noise` where the curve is restless
   bool is_short_log = false;       // finished after few evaluations
+  double one_sample = 0;           // of values that are shares of some samples: what one makes; 0: they are none
 
   std::size_t size() const { return x.size(); }
   double step(double at) const { return origin + span * at; }
   double value(double level) const { return worst + scale * level; }
   double level(double value_there) const { return (value_there - worst) / scale; }
+  // Standard deviation of a share of so many samples that lies at `level`, in levels: other samples would differ by it.
+  double sampling_deviation(double level) const;
 
   // Evaluations from index `first` on that come before `at`.
   std::size_t count_before(double at, std::size_t first = 0) const;

@@ -88,5 +88,21 @@ TEST(ShortLogs, WhatTheSpacingExcusesADenserLogDoesNot) {
   EXPECT_TRUE(found_in(dense, 10).moments.empty());
 }
 
+// Validation accuracy of 144 samples that are all wrong for long: one right answer more is no moment, many are.
+TEST(DetectorOfShares, OneSampleMoreIsNoMoment) {
+  const auto moments = [](double answers) {
+    std::vector<CurvePoint> curve;
+    for (int i = 0; i < 60; ++i) curve.push_back({25.0 * i, (i < 30 ? 0 : i < 45 ? answers : 2 * answers) / 144});
+    return detect(curve, {.direction = Direction::up}).moments.size();
+  };
+  EXPECT_EQ(moments(1), 0U);
+  EXPECT_EQ(moments(2), 0U);
+  EXPECT_EQ(moments(40), 2U);
+  // From none to all is one, however few values a log has.
+  std::vector<CurvePoint> jump;
+  for (int i = 0; i < 20; ++i) jump.push_back({25.0 * i, i < 12 ? 0.0 : 1.0});
+  EXPECT_EQ(detect(jump, {.direction = Direction::up}).moments.size(), 1U);
+}
+
 }  // namespace
 }  // namespace eureka

@@ -129,16 +129,6 @@ class Attention final : public Diagnostic {
     sums.deviation_after.add(law.sharpness * deviation);
   }
 
-  static double square_of(const TensorView& tensor, std::int64_t sample, std::int64_t head) {
-    double square = 0;
-    for (std::int64_t token = 0; token < tensor.sizes[2]; ++token) {
-      const float* row = tensor.row(sample, head, token);
-      for (std::int64_t i = 0; i < tensor.sizes[3]; ++i)
-        square += static_cast<double>(row[i]) * static_cast<double>(row[i]);
-    }
-    return square;
-  }
-
   static void see_tokens(const ObservationView& view, std::int64_t sample, std::size_t head, HeadSums& sums) {
     const auto h = static_cast<std::int64_t>(head);
     sums.tokens += static_cast<double>(view.value(Point::q).sizes[2]);

@@ -54,6 +54,17 @@ class VisibleKeys {
   std::vector<std::int64_t> visible_;
 };
 
+// Over all rows of one sample's head.
+inline double square_of(const TensorView& tensor, std::int64_t sample, std::int64_t head) {
+  double square = 0;
+  for (std::int64_t row = 0; row < tensor.sizes[2]; ++row) {
+    const float* values = tensor.row(sample, head, row);
+    for (std::int64_t i = 0; i < tensor.sizes[3]; ++i)
+      square += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  }
+  return square;
+}
+
 // A mean that may turn out to be of nothing: then it is no number.
 struct Mean {
   double sum = 0;

@@ -79,16 +79,6 @@ class Attenuation final : public Diagnostic {
  private:
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-  static double square_of(const TensorView& tensor, std::int64_t sample, std::int64_t head) {
-    double square = 0;
-    for (std::int64_t row = 0; row < tensor.sizes[2]; ++row) {
-      const float* values = tensor.row(sample, head, row);
-      for (std::int64_t i = 0; i < tensor.sizes[3]; ++i)
-        square += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-    }
-    return square;
-  }
-
   void see_sample(const ObservationView& view, std::int64_t sample, std::size_t head, HeadSquares& sums) {
     const auto h = static_cast<std::int64_t>(head);
     see_weights(view, sample, h, sums);

@@ -176,7 +176,8 @@ void expect_runs(const std::string& kind) {
   for (const Json& preset : presets) {
     const std::string name = preset.at("name").get<std::string>();
     // They have to be a thousand steps long; tests/cli/branch_test.cpp runs a shorter one.
-    if (name == "rescue" || name.starts_with("causes-stuck") || (preset.at("kind") == "study") != (kind == "study")) continue;
+    if (name == "rescue" || name.starts_with("causes-stuck") || (preset.at("kind") == "study") != (kind == "study"))
+      continue;
     EXPECT_FALSE(preset.at("description").get<std::string>().empty()) << name << " does not say what it is for";
     std::vector<std::string> words = {kind, name, "--set", "train.steps=2", "--out", directory.path() / name};
     const auto set = [&](const char* change) { words.insert(words.end(), {"--set", change}); };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "diagnostics/diagnostic.h"
 #include "diagnostics/linear_probe.h"
@@ -93,7 +94,9 @@ class Probes final : public Diagnostic {
   struct Place {
     Point point;
     int layer, head;
-    auto operator<=>(const Place&) const = default;
+    bool operator<(const Place& other) const {
+      return std::tie(point, layer, head) < std::tie(other.point, other.layer, other.head);
+    }
 
     std::string name(const std::string& position) const {
       const std::string begin =

@@ -137,8 +137,9 @@ Checkpoint MomentCheckpoints::trained_again(std::int64_t step) const {
   StopAt observer(step);
   run_training(config_, {.directory = place, .resume = true, .resume_step = {}, .saves_moments = false}, observer,
                observer.stop, make_);
-  if (const auto sources = sources_told(place), before = sources_told(run_); !std::equal(
-          sources.begin(), sources.end(), before.begin(), before.begin() + std::min(sources.size(), before.size())))
+  if (const auto sources = sources_told(place), before = sources_told(run_);
+      !std::equal(sources.begin(), sources.end(), before.begin(),
+                  before.begin() + static_cast<std::ptrdiff_t>(std::min(sources.size(), before.size()))))
     throw Error(ErrorKind::input, "what was transplanted has changed since", run_.string(),
                 "put the checkpoint back, or begin again with --resume --step 0 or another --out DIR");
   const Checkpoint state = read_checkpoint(place, step);

@@ -70,12 +70,13 @@ class Progress final : public Diagnostic {
   void report(NumberRow& row) override {
     for (const bool by_share : {true, false}) {
       const auto value = [&](const PairMeans& means) { return (by_share ? means.by_share : means.mass).value(); };
-      for (const auto& [from, to] : pairs_seen())
-        heads_.add(row, fmt::format("{}/{}-to-{}", by_share ? "by_share" : "mass", name_of(from), name_of(to)),
-                   [&](const HeadMasses& head) {
-                     const auto found = head.pairs.find({from, to});
-                     return found == head.pairs.end() ? std::nan("") : value(found->second);
-                   });
+      for (const std::pair<int, int>& pair : pairs_seen())
+        heads_.add(
+            row, fmt::format("{}/{}-to-{}", by_share ? "by_share" : "mass", name_of(pair.first), name_of(pair.second)),
+            [&](const HeadMasses& head) {
+              const auto found = head.pairs.find(pair);
+              return found == head.pairs.end() ? std::nan("") : value(found->second);
+            });
       heads_.add(row, by_share ? "answer_by_share" : "answer_mass",
                  [&](const HeadMasses& head) { return value(head.answer); });
     }
@@ -128,13 +129,14 @@ class Progress final : public Diagnostic {
   void see_row(const float* row, const std::vector<std::int64_t>& keys, int from, HeadMasses& sums) {
     masses_.assign(roles_.size() + 1, {});
     for (const std::int64_t key : keys) {
-      auto& [mass, count] = masses_[static_cast<std::size_t>(role_of_[static_cast<std::size_t>(key)] + 1)];
+      const int slot = role_of_[static_cast<std::size_t>(key)] - kCls;
+      auto& [mass, count] = masses_[static_cast<std::size_t>(slot)];
       mass += static_cast<double>(row[key]);
       count += 1;
     }
     for (std::size_t i = 0; i < masses_.size(); ++i)
       if (masses_[i].second > 0)
-        add(sums.pairs[{from, static_cast<int>(i) - 1}], masses_[i].first, masses_[i].second, keys.size());
+        add(sums.pairs[{from, static_cast<int>(i) + kCls}], masses_[i].first, masses_[i].second, keys.size());
   }
 
   void see_answer(const float* row, const std::vector<std::int64_t>& keys, PairMeans& means) const {

@@ -183,7 +183,7 @@ std::pair<int, float> TwoStep::nearest(const float* token, const Prototypes& fam
 
 // With fixed positions both families are one, and the place tells which target it is.
 bool TwoStep::is_first_target(const float* token, std::int64_t place, int target_1, int target_2) const {
-  if (!options_.shuffled) return place < 2 * options_.views;
+  if (!options_.shuffled) return place < std::int64_t{2} * options_.views;
   return distance(token, first_targets_, target_1) < distance(token, second_targets_, target_2);
 }
 

@@ -2,6 +2,8 @@
 
 {"make": {"tokens": 16, "dimension": 588, "classes": 10, "width": 64, "hidden": 128, "heads": 4, "depth": 4, "batch": 128,
           "image": {"height": 56, "width": 56, "channels": 3, "patch": 14}}}       image left out: tokens are given
+A sequence model has "everywhere" (an answer at every position), "causal", "vocabulary" (0: tokens are vectors), "squared",
+"asked" (answers of a sample that the loss counts), "norm", "activation", "positions", "tied".
 {"steps": 3}       -> {"ms": [wall, wall, wall], "cpu_ms": of all three, "peak_mb": beyond what torch itself needs}
 """
 import json
@@ -13,26 +15,63 @@ from torch import nn
 from torch.nn import functional as F
 
 
+class RMSNorm(nn.Module):
+    """nn.RMSNorm, which Debian's PyTorch does not have yet."""
+
+    def __init__(self, width, eps):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.eps = eps
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps) * self.weight
+
+
+NORMS = {"layer": nn.LayerNorm, "rms": RMSNorm, "none": lambda width, eps: nn.Identity()}
+
+
+def rotary(tokens, width):
+    pairs = width // 2
+    angles = torch.arange(tokens)[:, None] * 10000.0 ** (-torch.arange(pairs) / pairs)
+    return angles.cos(), angles.sin()
+
+
+def turned(x, angles):
+    first, second = x.chunk(2, -1)
+    cosines, sines = angles
+    return torch.cat([first * cosines - second * sines, second * cosines + first * sines], -1)
+
+
 class Block(nn.Module):
-    def __init__(self, width, hidden, heads):
+    def __init__(self, width, hidden, heads, norm="layer", activation="gelu", mask=None, angles=None):
         super().__init__()
         self.heads = heads
-        self.norm1 = nn.LayerNorm(width, eps=1e-6)
+        self.mask = mask
+        self.angles = angles
+        self.activation = getattr(F, activation)
+        self.norm1 = NORMS[norm](width, eps=1e-6)
         self.qkv = nn.Linear(width, 3 * width, bias=False)
         self.proj = nn.Linear(width, width)
-        self.norm2 = nn.LayerNorm(width, eps=1e-6)
-        self.fc1 = nn.Linear(width, hidden)
-        self.fc2 = nn.Linear(hidden, width)
+        self.mlp = hidden > 0
+        if self.mlp:
+            self.norm2 = NORMS[norm](width, eps=1e-6)
+            self.fc1 = nn.Linear(width, hidden)
+            self.fc2 = nn.Linear(hidden, width)
 
     def attention(self, x):
         batch, tokens, width = x.shape
         q, k, v = self.qkv(x).view(batch, tokens, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        weights = ((q @ k.transpose(-2, -1)) * (width // self.heads) ** -0.5).softmax(-1)
+        if self.angles is not None:
+            q, k = turned(q, self.angles), turned(k, self.angles)
+        logits = (q @ k.transpose(-2, -1)) * (width // self.heads) ** -0.5
+        if self.mask is not None:
+            logits = logits.masked_fill(self.mask, float("-inf"))
+        weights = logits.softmax(-1)
         return self.proj((weights @ v).transpose(1, 2).reshape(batch, tokens, width))
 
     def forward(self, x):
         x = x + self.attention(self.norm1(x))
-        return x + self.fc2(F.gelu(self.fc1(self.norm2(x))))
+        return x + self.fc2(self.activation(self.fc1(self.norm2(x)))) if self.mlp else x
 
 
 class PatchEmbedding(nn.Conv2d):
@@ -60,11 +99,48 @@ class Encoder(nn.Module):
         return self.head(self.norm(self.blocks(x)[:, 0]))
 
 
+class SequenceModel(nn.Module):
+    """A decoder, or a bidirectional encoder: an answer at every position."""
+
+    def __init__(self, size):
+        super().__init__()
+        tokens, width, heads = size["tokens"], size["width"], size["heads"]
+        vocabulary, positions = size["vocabulary"], size["positions"]
+        self.embed = nn.Embedding(vocabulary, width) if vocabulary else nn.Linear(size["dimension"], width)
+        self.positions = nn.Parameter(torch.randn(1, tokens, width) * 0.02) if positions == "learned" else 0
+        mask = torch.ones(tokens, tokens, dtype=torch.bool).triu(1) if size["causal"] else None
+        angles = rotary(tokens, width // heads) if positions == "rotary" else None
+        kind = {"norm": size["norm"], "activation": size["activation"], "mask": mask, "angles": angles}
+        self.blocks = nn.Sequential(*[Block(width, size["hidden"], heads, **kind) for _ in range(size["depth"])])
+        self.norm = NORMS[size["norm"]](width, eps=1e-6)
+        self.head = nn.Linear(width, size["classes"])
+        if size["tied"]:
+            self.head.weight = self.embed.weight
+
+    def forward(self, x):
+        return self.head(self.norm(self.blocks(self.embed(x) + self.positions)))
+
+
 def random_inputs(size):
+    if size.get("vocabulary"):
+        return torch.randint(size["vocabulary"], (size["batch"], size["tokens"]))
     image = size.get("image")
     if image:
         return torch.randn(size["batch"], image["channels"], image["height"], image["width"])
     return torch.randn(size["batch"], size["tokens"], size["dimension"])
+
+
+def make_loss(size):
+    """A function of the predictions: of all of them, or of those at the last `asked` positions."""
+    if not size.get("everywhere"):
+        labels = torch.randint(size["classes"], (size["batch"],))
+        return lambda predictions: F.cross_entropy(predictions, labels, label_smoothing=0.1)
+    asked = size["asked"]
+    if size["squared"]:
+        targets = torch.randn(size["batch"], asked, size["classes"])
+        return lambda predictions: F.mse_loss(predictions[:, -asked:], targets)
+    labels = torch.randint(size["classes"], (size["batch"] * asked,))
+    return lambda predictions: F.cross_entropy(predictions[:, -asked:].reshape(labels.shape[0], -1), labels)
 
 
 def peak_mb():
@@ -79,16 +155,16 @@ def main():
         request = json.loads(line)
         if "make" in request:
             size = request["make"]
-            model = Encoder(**size)
+            model = SequenceModel(size) if size.get("everywhere") else Encoder(**size)
             optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.05)
             inputs = random_inputs(size)
-            labels = torch.randint(size["classes"], (size["batch"],))
+            loss = make_loss(size)
         times = []
         cpu = time.process_time()
         for _ in range(request.get("steps", 0)):
             start = time.perf_counter()
             optimizer.zero_grad(set_to_none=True)
-            F.cross_entropy(model(inputs), labels, label_smoothing=0.1).backward()
+            loss(model(inputs)).backward()
             optimizer.step()
             times.append((time.perf_counter() - start) * 1e3)
         answer = {"ms": times, "cpu_ms": (time.process_time() - cpu) * 1e3, "peak_mb": peak_mb() - before}

@@ -18,6 +18,14 @@ if(EUREKA_SANITIZE)
   target_compile_options(eureka_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-array-bounds>)
 endif()
 
+# Time limits of tests are for an ordinary build; an emulator takes tens of instructions for one, a sanitizer several.
+set(EUREKA_PATIENCE 1)
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+  set(EUREKA_PATIENCE 10)
+elseif(EUREKA_SANITIZE)
+  set(EUREKA_PATIENCE 6)
+endif()
+
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   # Precompiled headers need ccache told not to look at their time stamps.

@@ -5,6 +5,7 @@
 
 #include "data/image_set.h"
 #include "data/source_files.h"
+#include "data/tokenizer.h"
 #include "fuzz/memory_file.h"
 #include "fuzz/targets.h"
 #include "io/crc32c.h"
@@ -172,6 +173,50 @@ void image_store(std::string_view bytes) {
   read(mended);
 }
 
+// Any bytes as a text: what is read is cut into pieces and ids that give it back.
+void text(std::string_view bytes) {
+  allow_errors([&] {
+    std::string all;
+    TextStream stream = TextStream::of_memory(bytes, "fuzz");
+    for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) all += part;
+    for (const TokenKind kind : {TokenKind::characters, TokenKind::words, TokenKind::byte_pairs}) {
+      Tokenizer tokenizer(kind, kMaxVocabulary);
+      // Parts end between code points, wherever that is.
+      const std::size_t cut = all.empty() ? 0 : code_point_bytes(static_cast<unsigned char>(all[0]));
+      tokenizer.learn(all);
+      tokenizer.end_learning();
+      std::vector<TokenId> ids;
+      tokenizer.encode(std::string_view(all).substr(0, cut), ids);
+      tokenizer.encode(std::string_view(all).substr(cut), ids);
+      tokenizer.end_part(ids);
+      std::string again;
+      for (const TokenId id : ids) again += tokenizer.pieces().at(id);
+      EUREKA_CHECK(again == all, "tokens give the text back");
+    }
+  });
+}
+
+void token_file(std::string_view bytes) {
+  const auto read = [](std::string_view content) {
+    allow_errors([&] {
+      const MemoryFile file(content);
+      const auto tokens = open_token_file(file.path());
+      unsigned sum = 0;
+      for (const Split split : kSplits)
+        if (const auto ids = tokens->ids(split); !ids.empty()) sum += ids.front() + ids.back();
+      EUREKA_CHECK(sum <= 4 * 65535U, "ids are of two bytes");
+      tokens->verify();
+    });
+  };
+  read(bytes);
+  constexpr std::size_t kChecksum = 100;  // of all bytes before it
+  if (bytes.size() < kChecksum + 4) return;
+  std::string mended(bytes);
+  const std::uint32_t checksum = crc32c(bytes.substr(0, kChecksum));
+  std::memcpy(mended.data() + kChecksum, &checksum, 4);
+  read(mended);
+}
+
 }  // namespace
 
 std::vector<FuzzTarget> format_targets() {
@@ -185,7 +230,9 @@ std::vector<FuzzTarget> format_targets() {
           {"gzip", gzip},
           {"tar", tar},
           {"image_store", image_store},
-          {"idx", idx}};
+          {"idx", idx},
+          {"text", text},
+          {"token_file", token_file}};
 }
 
 }  // namespace eureka::fuzz

@@ -26,6 +26,11 @@ namespace real_curve_files {
 std::span<const EmbeddedFile> files();
 }
 
+// src/data/texts/*.txt, what language tasks learn from when no other text is named.
+namespace sample_texts {
+std::span<const EmbeddedFile> files();
+}
+
 // bench/pytorch_reference.py, run by `eureka bench --against-pytorch`.
 namespace pytorch {
 std::span<const EmbeddedFile> files();

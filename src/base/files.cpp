@@ -144,6 +144,35 @@ void atomic_write(const fs::path& path, std::string_view content) {
   sync_directory(parent_of(path));
 }
 
+AtomicFile::AtomicFile(const fs::path& path) : path_(path), temporary_(temporary_name(path)) {
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) throw Error(kind_of_failure(), fmt::format("cannot write: {}", reason()), path.string());
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::append(std::string_view bytes) { write_all(descriptor_, bytes, path_); }
+
+void AtomicFile::write_at(std::uint64_t offset, std::string_view bytes) {
+  if (::lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0)
+    throw Error(ErrorKind::failed, fmt::format("cannot write: {}", reason()), path_.string());
+  write_all(descriptor_, bytes, path_);
+  if (::lseek(descriptor_, 0, SEEK_END) < 0)
+    throw Error(ErrorKind::failed, fmt::format("cannot write: {}", reason()), path_.string());
+}
+
+void AtomicFile::commit() {
+  sync_descriptor(descriptor_, path_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    throw Error(kind_of_failure(), fmt::format("cannot replace: {}", reason()), path_.string());
+  ::close(std::exchange(descriptor_, -1));
+  sync_directory(parent_of(path_));
+}
+
 std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) throw Error(ErrorKind::input, fmt::format("cannot read: {}", reason()), path.string());

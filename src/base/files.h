@@ -20,6 +20,28 @@ namespace fs = std::filesystem;
 // file in place when the disk is full.
 void atomic_write(const fs::path& path, std::string_view content);
 
+// The same for content too large to hold: written piece by piece, in place only after commit().
+//
+//   AtomicFile file(path);
+//   file.append(header), file.append(body), file.write_at(0, header_with_counts);
+//   file.commit();
+class AtomicFile {
+ public:
+  explicit AtomicFile(const fs::path& path);
+  ~AtomicFile();  // what was not committed is gone
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void append(std::string_view bytes);
+  void write_at(std::uint64_t offset, std::string_view bytes);  // inside of what was appended
+  void commit();
+
+ private:
+  fs::path path_;
+  fs::path temporary_;
+  int descriptor_ = -1;
+};
+
 // Replaces `path` by `content` for whoever looks, but may be lost in a power cut: for what can be written again.
 void replace_file(const fs::path& path, std::string_view content);
 

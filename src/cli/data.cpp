@@ -1,4 +1,4 @@
-// eureka data: get, list, verify and show what the image tasks are made of.
+// eureka data: get, list, verify and show what the image and language tasks are made of.
 #include "base/output.h"
 #include "data/data_sets.h"
 
@@ -6,16 +6,33 @@
 
 #include "cli/cli.h"
 #include "cli/data_show.h"
+#include "data/texts.h"
 #include "io/json.h"
 #include "report/table.h"
 
 namespace eureka::cli {
 namespace {
 
+void get_one_text(const TextInfo& text) {
+  const bool fresh = get_text(text.name, [](const std::string& line) { tell("{}\n", line); });
+  print("{}: {} ({})\n", text.name, fresh ? fmt::format("{} characters", text.characters) : "there already",
+        text.source);
+}
+
 int get(const std::vector<std::string>& names, const std::string& from) {
   // A wrong name is told before anything is fetched.
-  for (const std::string& name : names) find_data_set(name);
   for (const std::string& name : names) {
+    const bool text = find_text(name) != nullptr;
+    if (!text) find_data_set(name);
+    if (text && !from.empty())
+      throw Error(ErrorKind::usage, fmt::format("{} is not made from files", name), "--from",
+                  "name a text of your own where it is used: --set task.text=FILE");
+  }
+  for (const std::string& name : names) {
+    if (const TextInfo* text = find_text(name)) {
+      get_one_text(*text);
+      continue;
+    }
     GetRequest request{.name = name, .from = from};
     request.progress = [](const std::string& line) { tell("{}\n", line); };
     const bool fresh = get_data_set(request);
@@ -74,9 +91,21 @@ int list(bool json) {
                        ? "eureka data verify tells more"
                        : fmt::format("eureka data get {}{}", info.name, info.package ? "" : " --from DIR")});
   }
+  Json texts = Json::array();
+  for (const TextInfo& text : known_texts()) {
+    const auto path = text_path(text.name);
+    const std::string state = !path ? "compiled in" : fs::exists(*path) ? "here" : "not here";
+    texts.push_back(
+        {{"name", text.name}, {"state", state}, {"description", text.description}, {"characters", text.characters}});
+    if (path) texts.back()["path"] = path->string();
+    const std::uint64_t validation = text.characters / 10;
+    table.add_row({text.name, state, fmt::format("{}", text.characters - validation), fmt::format("{}", validation),
+                   text.description + ", in characters",
+                   state == "not here" ? fmt::format("eureka data get {}", text.name) : text.source});
+  }
   if (json)
-    print("{}\n",
-          Lines{Json{{"directory", data_directory().string()}, {"data_sets", all}}.dump(2, Json::BadText::replace)});
+    print("{}\n", Lines{Json{{"directory", data_directory().string()}, {"data_sets", all}, {"texts", texts}}.dump(
+                      2, Json::BadText::replace)});
   else
     print("{}data directory: {}\n", Layout{table.str()}, data_directory().string());
   return kOk;
@@ -87,11 +116,17 @@ int verify(std::vector<std::string> names) {
   if (!asked)
     for (const DataSetInfo& info : known_data_sets())
       if (!info.drawn && fs::exists(data_set_path(info.name))) names.push_back(info.name);
+  if (!asked)
+    for (const TextInfo& text : known_texts())
+      if (const auto path = text_path(text.name); path && fs::exists(*path)) names.push_back(text.name);
   if (names.empty()) print("nothing to verify in {}\n", data_directory().string());
   bool good = true;
   for (const std::string& name : names) {
     try {
-      open_data_set(name)->verify();
+      if (find_text(name) != nullptr)
+        verify_text(name);
+      else
+        open_data_set(name)->verify();
       print("{}: good\n", name);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::usage) throw;
@@ -105,12 +140,12 @@ int verify(std::vector<std::string> names) {
 }  // namespace
 
 void add_data(Command& program) {
-  Command verb = program.add_command("data", "the images behind the image tasks: get, list, verify, show");
+  Command verb = program.add_command("data", "the images and texts behind the tasks: get, list, verify, show");
 
   Command get_verb = verb.add_command("get", "fetch data sets, or convert your own files");
   auto names = std::make_shared<std::vector<std::string>>();
   auto from = std::make_shared<std::string>();
-  get_verb.option("names", *names, "mnist, fashion-mnist or cifar-10").required();
+  get_verb.option("names", *names, "mnist, fashion-mnist, cifar-10 or kjv").required();
   get_verb.option("--from", *from, "a directory with your own IDX, IDX.gz or CIFAR-10 binary files");
   get_verb.runs([=] { return get(*names, *from); });
 

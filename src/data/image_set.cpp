@@ -1,17 +1,13 @@
 #include "data/image_set.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <numeric>
 
 #include "base/error.h"
+#include "data/mapped_file.h"
 #include "io/crc32c.h"
 
 namespace eureka {
@@ -108,49 +104,27 @@ ImageSetFacts checked_facts(const Header& header, std::uint64_t file_bytes, cons
   return facts;
 }
 
-// A file mapped for reading, for as long as the object lives.
-class Mapping {
- public:
-  explicit Mapping(const fs::path& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) throw Error(ErrorKind::input, fmt::format("cannot read: {}", std::strerror(errno)), path.string());
-    struct stat info {};
-    if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode)) size_ = static_cast<std::uint64_t>(info.st_size);
-    if (size_ >= kHeaderBytes) start_ = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0);
-    ::close(file);
-    if (size_ < kHeaderBytes) refuse(fmt::format("ends after {} bytes, inside its header", size_), path);
-    if (start_ == MAP_FAILED)
-      throw Error(ErrorKind::failed, fmt::format("cannot map: {}", std::strerror(errno)), path.string());
-  }
-  ~Mapping() {
-    if (start_ != MAP_FAILED) ::munmap(start_, size_);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  std::string_view bytes() const { return {static_cast<const char*>(start_), size_}; }
-  const Header& header() const { return *static_cast<const Header*>(start_); }
-
- private:
-  void* start_ = MAP_FAILED;
-  std::uint64_t size_ = 0;
-};
+const Header& header_of(const MappedFile& file, const fs::path& path) {
+  if (file.bytes().size() < kHeaderBytes)
+    refuse(fmt::format("ends after {} bytes, inside its header", file.bytes().size()), path);
+  return *reinterpret_cast<const Header*>(file.bytes().data());
+}
 
 class MappedImageSet final : public ImageSet {
  public:
-  MappedImageSet(std::unique_ptr<Mapping> mapping, const fs::path& path)
-      : ImageSet(checked_facts(mapping->header(), mapping->bytes().size(), path)),
-        mapping_(std::move(mapping)),
+  MappedImageSet(std::unique_ptr<MappedFile> file, const fs::path& path)
+      : ImageSet(checked_facts(header_of(*file, path), file->bytes().size(), path)),
+        file_(std::move(file)),
         path_(path) {
-    set_pixels(mapping_->bytes().substr(kHeaderBytes));
+    set_pixels(file_->bytes().substr(kHeaderBytes));
   }
 
   void verify() const override {
-    if (crc32c(pixels_) != mapping_->header().pixels_crc) refuse("the pixels are damaged (checksum)", path_);
+    if (crc32c(pixels_) != header_of(*file_, path_).pixels_crc) refuse("the pixels are damaged (checksum)", path_);
   }
 
  private:
-  std::unique_ptr<Mapping> mapping_;
+  std::unique_ptr<MappedFile> file_;
   fs::path path_;
 };
 
@@ -185,7 +159,7 @@ ImageSet::ImageSet(ImageSetFacts facts) : facts_(std::move(facts)) {
 }
 
 std::shared_ptr<const ImageSet> ImageSet::open(const fs::path& path) {
-  return std::make_shared<MappedImageSet>(std::make_unique<Mapping>(path), path);
+  return std::make_shared<MappedImageSet>(std::make_unique<MappedFile>(path), path);
 }
 
 std::shared_ptr<const ImageSet> ImageSet::in_memory(ImageSetFacts facts, std::string pixels) {

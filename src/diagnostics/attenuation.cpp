@@ -34,8 +34,10 @@ class Attenuation final : public Diagnostic {
             {"d_q", "loss per query", "norm of the gradient by the queries as they meet the keys"},
             {"d_k", "loss per key", "norm of the gradient by the keys as they meet the queries"},
             {"d_v", "loss per value", "norm of the gradient by the values"},
-            {"d_q_raw", "loss per query", "norm of the gradient by the queries before QK-norm, where there is one"},
-            {"d_k_raw", "loss per key", "norm of the gradient by the keys before QK-norm, where there is one"}};
+            {"d_q_raw", "loss per query",
+             "norm of the gradient by the queries before QK-norm and rotary positions, where there are"},
+            {"d_k_raw", "loss per key",
+             "norm of the gradient by the keys before QK-norm and rotary positions, where there are"}};
   }
 
   ObservationRequest wants() const override {

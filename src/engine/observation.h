@@ -27,9 +27,9 @@ namespace eureka {
 
 struct FusedRule;
 
-// Where one can look. q and k as they meet: after QK-norm, where there is one; q_raw and k_raw before it, and only
-// where there is one. logits are q.k before the scale. residual: the stream where it enters block `layer`, or behind
-// the last one for layer = depth.
+// Where one can look. q and k as they meet: after QK-norm and rotary positions, where there are such; q_raw and k_raw
+// before them, and only where there are. logits are q.k before the scale. residual: the stream where it enters block
+// `layer`, or behind the last one for layer = depth.
 enum class Point : std::uint8_t { q, k, v, logits, weights, head_output, residual, q_raw, k_raw };
 inline constexpr std::size_t kPoints = 9;
 constexpr auto enum_names(Point) {

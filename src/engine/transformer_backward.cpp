@@ -19,11 +19,9 @@ void TransformerPass::backward(float* gradient, TransformerObserver* observer) {
            {dy_.data(), m.stride});
   float* dx = m.cls_only ? cls_dx_.data() : dx_.data();
   // Rows that answer nothing get no gradient from the head.
-  if (!m.cls_only && !m.plan.causal) std::memset(dx, 0, rows_ * m.stride * sizeof(float));
-  part.next(WorkPart::layer_norm);
-  layer_norm_backward(norm_shape(answers()), x_last_.data(), answer_stride(), weights_.at(m.norm_gain),
-                      mean_last_.data(), scale_last_.data(), dy_.data(), m.stride, nullptr, dx, answer_stride(),
-                      gradient + m.norm_gain.offset, gradient + m.norm_bias.offset);
+  if (!m.cls_only && m.plan.has_cls()) std::memset(dx, 0, rows_ * m.stride * sizeof(float));
+  normalize_backward(m.norm_gain, m.norm_bias, answers(), {x_last_.data(), answer_stride()}, mean_last_.data(),
+                     scale_last_.data(), dy_.data(), nullptr, {dx, answer_stride()}, gradient);
   part.next(WorkPart::rest);
   for (int layer = m.last(); layer >= 0; --layer) {
     if (observer_ != nullptr) observer_->residual(layer + 1, stream_behind(layer), dx_.data());
@@ -59,22 +57,29 @@ void TransformerPass::branches_backward(int layer, float* gradient) {
     return dy_.data();
   };
   InPart part(WorkPart::products);
-  const float* dy = after_noise(b.mlp_noise);
+  if (m.hidden > 0) mlp_backward(layer, after_noise(b.mlp_noise), dx, gradient);
+  const float* dy = after_noise(b.attention_noise);
+  add_weight_gradient(w.proj, w.proj_bias, {dy, m.stride}, {b.heads.data(), m.stride}, rows, gradient);
+  multiply({rows, m.width, m.width}, {dy, m.stride}, MatrixB::packed(packed.proj_back.data(), m.width),
+           {d_heads_.data(), m.stride});
+}
+
+// Adds to dx, the gradient behind the branch, what passes through it from dy, which is dx after the noise.
+void TransformerPass::mlp_backward(int layer, const float* dy, float* dx, float* gradient) {
+  const TransformerModel& m = model_;
+  Block& b = block(layer);
+  const TransformerBlock& w = slots(layer);
+  const TransformerWeights::Block& packed = weights_.block(layer);
+  const std::size_t rows = rows_of(layer);
+  const InPart part(WorkPart::products);
   add_weight_gradient(w.fc2, w.fc2_bias, {dy, m.stride}, {b.h.data(), m.hidden_stride}, rows, gradient);
   multiply_by_slope({rows, m.hidden, m.width}, {dy, m.stride}, MatrixB::packed(packed.fc2_back.data(), m.width),
                     b.slope.data(), {dh_.data(), m.hidden_stride});
   add_weight_gradient(w.fc1, w.fc1_bias, {dh_.data(), m.hidden_stride}, {b.n2.data(), m.stride}, rows, gradient);
   multiply({rows, m.width, m.hidden}, {dh_.data(), m.hidden_stride}, MatrixB::packed(packed.fc1_back.data(), m.hidden),
            {dn_.data(), m.stride});
-  part.next(WorkPart::layer_norm);
-  layer_norm_backward(norm_shape(rows), b.x1.data(), m.stride, weights_.at(w.norm2_gain), b.mean2.data(),
-                      b.scale2.data(), dn_.data(), m.stride, dx, dx, m.stride, gradient + w.norm2_gain.offset,
-                      gradient + w.norm2_bias.offset);
-  part.next(WorkPart::products);
-  dy = after_noise(b.attention_noise);
-  add_weight_gradient(w.proj, w.proj_bias, {dy, m.stride}, {b.heads.data(), m.stride}, rows, gradient);
-  multiply({rows, m.width, m.width}, {dy, m.stride}, MatrixB::packed(packed.proj_back.data(), m.width),
-           {d_heads_.data(), m.stride});
+  normalize_backward(w.norm2_gain, w.norm2_bias, rows, {b.x1.data(), m.stride}, b.mean2.data(), b.scale2.data(),
+                     dn_.data(), dx, {dx, m.stride}, gradient);
 }
 
 void TransformerPass::heads_normalize_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g,
@@ -88,6 +93,12 @@ void TransformerPass::heads_normalize_backward(int layer, MatrixA from, std::siz
                      gain.exists() ? weights_.at(gain) : nullptr,
                      factor ? weights_.block(layer).factors.data() : nullptr, g.data, g.stride, gradient + gain.offset,
                      gradient + w.log_factor.offset);
+}
+
+void TransformerPass::prepare_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g,
+                                       float* gradient) {
+  if (weights_.cosines() != nullptr) turn(Turn::back, rows, {g.data, g.stride}, g);
+  if (model_.rule.head_norm) heads_normalize_backward(layer, from, rows, keys, g, gradient);
 }
 
 float* TransformerPass::multiples_gradient(int layer, float* gradient) {
@@ -110,7 +121,7 @@ void TransformerPass::attention_backward(int layer, float* gradient) {
   Block& b = block(layer);
   const TransformerBlock& w = slots(layer);
   const std::size_t p = m.padded_width, ld = m.qkv_stride;
-  const float* values = m.rule.head_norm ? b.raw.data() : b.qkv.data();
+  const float* values = m.prepared ? b.raw.data() : b.qkv.data();
   float* d = dqkv_.data();
   InPart part(WorkPart::attention);
   eureka::attention_backward({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer), {b.qkv.data(), ld},
@@ -120,21 +131,21 @@ void TransformerPass::attention_backward(int layer, float* gradient) {
                              observer_ != nullptr ? observer_->taps(layer) : AttentionTaps());
   pass_on_multiples_gradient(layer, gradient);
   const float* met = d;  // gradients by queries and keys as they meet
-  if (m.rule.head_norm) {
+  if (m.prepared) {
     if (observer_ != nullptr)
       if (float* kept = observer_->kept_qk_gradient(layer, m.microbatch * m.tokens * ld)) {
         std::memcpy(kept, d, rows_ * ld * sizeof(float));
         met = kept;
       }
-    heads_normalize_backward(layer, {b.raw.data(), ld}, rows_, false, {d, ld}, gradient);
-    heads_normalize_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
+    prepare_backward(layer, {b.raw.data(), ld}, rows_, false, {d, ld}, gradient);
+    prepare_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
   }
   if (observer_ != nullptr) {
     TransformerObserver::Attention seen = attention_values(layer);
     seen.dq = {met, ld};
     seen.dk = {met + p, ld};
     seen.dv = {d + 2 * p, ld};
-    if (m.rule.head_norm) {
+    if (m.prepared) {
       seen.dq_raw = {d, ld};
       seen.dk_raw = {d + p, ld};
     }
@@ -147,10 +158,8 @@ void TransformerPass::attention_backward(int layer, float* gradient) {
   add_weight_gradient(w.v, w.v_bias, {d + 2 * p, ld}, n1, rows_, gradient);
   part.next(WorkPart::products);
   multiply({rows_, m.width, 3 * p}, {d, ld}, weights_.qkv_back(layer, 0), {dn_.data(), m.stride});
-  part.next(WorkPart::layer_norm);
-  layer_norm_backward(norm_shape(rows_), b.x.data(), m.stride, weights_.at(w.norm1_gain), b.mean1.data(),
-                      b.scale1.data(), dn_.data(), m.stride, dx_.data(), dx_.data(), m.stride,
-                      gradient + w.norm1_gain.offset, gradient + w.norm1_bias.offset);
+  normalize_backward(w.norm1_gain, w.norm1_bias, rows_, {b.x.data(), m.stride}, b.mean1.data(), b.scale1.data(),
+                     dn_.data(), dx_.data(), {dx_.data(), m.stride}, gradient);
 }
 
 void TransformerPass::last_attention_backward(int layer, float* gradient) {
@@ -162,16 +171,15 @@ void TransformerPass::last_attention_backward(int layer, float* gradient) {
   if (m.absorbed) {
     absorbed_backward(layer, gradient);
   } else {
-    const float* values = m.rule.head_norm ? b.raw.data() : b.qkv.data();
+    const float* values = m.prepared ? b.raw.data() : b.qkv.data();
     float* d = dqkv_.data();
     eureka::attention_backward(
         {count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer), {cls_q_.data(), m.stride},
         {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer), b.weights.data(), {d_heads_.data(), m.stride},
         {cls_dq_.data(), m.stride}, {d + p, ld}, {d + 2 * p, ld}, multiples_gradient(layer, gradient), scratch_.data());
-    if (m.rule.head_norm) {
+    if (m.rule.head_norm)
       heads_normalize_backward(layer, {cls_raw_.data(), m.stride}, count_, false, {cls_dq_.data(), m.stride}, gradient);
-      heads_normalize_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
-    }
+    if (m.prepared) prepare_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
     const MatrixA n1{b.n1.data(), m.stride};
     add_weight_gradient(w.k, w.k_bias, {d + p, ld}, n1, rows_, gradient);
     add_weight_gradient(w.v, w.v_bias, {d + 2 * p, ld}, n1, rows_, gradient);
@@ -184,10 +192,8 @@ void TransformerPass::last_attention_backward(int layer, float* gradient) {
   part.next(WorkPart::products);
   multiply_accumulate({count_, m.width, m.width}, {cls_dq_.data(), m.stride}, weights_.qkv_back(layer, 0),
                       {dn_.data(), every});
-  part.next(WorkPart::layer_norm);
-  layer_norm_backward(norm_shape(rows_), b.x.data(), m.stride, weights_.at(w.norm1_gain), b.mean1.data(),
-                      b.scale1.data(), dn_.data(), m.stride, nullptr, dx_.data(), m.stride,
-                      gradient + w.norm1_gain.offset, gradient + w.norm1_bias.offset);
+  normalize_backward(w.norm1_gain, w.norm1_bias, rows_, {b.x.data(), m.stride}, b.mean1.data(), b.scale1.data(),
+                     dn_.data(), nullptr, {dx_.data(), m.stride}, gradient);
   part.next(WorkPart::rest);
   for (std::size_t s = 0; s < count_; ++s) add_to(cls_dx_.data() + s * m.stride, m.width, dx_.data() + s * every);
 }

@@ -27,10 +27,9 @@ void TransformerPass::forward(const Batch& batch, SampleRange samples, std::int6
       attention_forward(layer);
     branches_forward(layer, stream_behind(layer));
   }
-  InPart part(WorkPart::layer_norm);
-  layer_norm(norm_shape(answers()), x_last_.data(), answer_stride(), weights_.at(m.norm_gain), weights_.at(m.norm_bias),
-             n_last_.data(), m.stride, mean_last_.data(), scale_last_.data());
-  part.next(WorkPart::products);
+  normalize(m.norm_gain, m.norm_bias, answers(), x_last_.data(), answer_stride(), n_last_.data(), mean_last_.data(),
+            scale_last_.data());
+  const InPart part(WorkPart::products);
   multiply_add_bias({answers(), m.classes, m.width}, {n_last_.data(), m.stride}, weights_.head(),
                     weights_.at(m.head_bias), {logits_.data(), m.class_stride});
 }
@@ -49,7 +48,7 @@ void TransformerPass::take_visible(const Batch& batch) {
 
 void TransformerPass::take_fixed(const Batch& batch) {
   const TransformerModel& m = model_;
-  const std::size_t stride = round_up(m.tokens), queries = m.plan.causal ? m.tokens : 1;
+  const std::size_t stride = round_up(m.tokens), queries = m.answers;
   const bool some = m.interventions.attention.kind == FixedKind::wanted;
   EUREKA_CHECK(!some || batch.wanted.size() == static_cast<std::size_t>(batch.samples) * m.answers * m.given,
                "a batch names the keys that fixed attention wants");
@@ -174,20 +173,33 @@ void TransformerPass::heads_normalize(int layer, MatrixA from, std::size_t rows,
             slots(layer).log_factor.exists() && !keys ? weights_.block(layer).factors.data() : nullptr, to, to_stride);
 }
 
+void TransformerPass::turn(Turn turn, std::size_t rows, MatrixA from, MatrixC to) const {
+  const InPart part(WorkPart::attention);
+  turn_heads({rows, model_.tokens, model_.heads, model_.head_width}, turn, weights_.cosines(), weights_.sines(),
+             from.data, from.stride, to.data, to.stride);
+}
+
+void TransformerPass::prepare(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC to) {
+  if (model_.rule.head_norm) {
+    heads_normalize(layer, from, rows, keys, to.data, to.stride);
+    from = {to.data, to.stride};
+  }
+  if (weights_.cosines() != nullptr) turn(Turn::forward, rows, from, to);
+}
+
 void TransformerPass::attention_forward(int layer) {
   const TransformerModel& m = model_;
   Block& b = block(layer);
-  InPart part(WorkPart::layer_norm);
-  layer_norm(norm_shape(rows_), b.x.data(), m.stride, weights_.at(slots(layer).norm1_gain),
-             weights_.at(slots(layer).norm1_bias), b.n1.data(), m.stride, b.mean1.data(), b.scale1.data());
-  float* projected = m.rule.head_norm ? b.raw.data() : b.qkv.data();
-  part.next(WorkPart::products);
+  normalize(slots(layer).norm1_gain, slots(layer).norm1_bias, rows_, b.x.data(), m.stride, b.n1.data(), b.mean1.data(),
+            b.scale1.data());
+  float* projected = m.prepared ? b.raw.data() : b.qkv.data();
+  InPart part(WorkPart::products);
   multiply_add_bias({rows_, 3 * m.padded_width, m.width}, {b.n1.data(), m.stride}, weights_.qkv(layer, 0),
                     weights_.block(layer).qkv_bias.data(), {projected, m.qkv_stride});
-  if (m.rule.head_norm) {
-    heads_normalize(layer, {b.raw.data(), m.qkv_stride}, rows_, false, b.qkv.data(), m.qkv_stride);
-    heads_normalize(layer, {b.raw.data() + m.padded_width, m.qkv_stride}, rows_, true, b.qkv.data() + m.padded_width,
-                    m.qkv_stride);
+  if (m.prepared) {
+    prepare(layer, {b.raw.data(), m.qkv_stride}, rows_, false, {b.qkv.data(), m.qkv_stride});
+    prepare(layer, {b.raw.data() + m.padded_width, m.qkv_stride}, rows_, true,
+            {b.qkv.data() + m.padded_width, m.qkv_stride});
   }
   part.next(WorkPart::attention);
   attention({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer), {b.qkv.data(), m.qkv_stride},
@@ -199,22 +211,21 @@ void TransformerPass::last_attention_forward(int layer) {
   const TransformerModel& m = model_;
   Block& b = block(layer);
   const float* bias = weights_.block(layer).qkv_bias.data();
-  InPart part(WorkPart::layer_norm);
-  layer_norm(norm_shape(rows_), b.x.data(), m.stride, weights_.at(slots(layer).norm1_gain),
-             weights_.at(slots(layer).norm1_bias), b.n1.data(), m.stride, b.mean1.data(), b.scale1.data());
+  normalize(slots(layer).norm1_gain, slots(layer).norm1_bias, rows_, b.x.data(), m.stride, b.n1.data(), b.mean1.data(),
+            b.scale1.data());
   float* query = m.rule.head_norm ? cls_raw_.data() : cls_q_.data();
-  part.next(WorkPart::products);
+  InPart part(WorkPart::products);
   multiply_add_bias({count_, m.width, m.width}, {b.n1.data(), m.tokens * m.stride}, weights_.qkv(layer, 0), bias,
                     {query, m.stride});
   if (m.absorbed) return absorbed_forward(layer);
-  float* projected = m.rule.head_norm ? b.raw.data() : b.qkv.data();
+  float* projected = m.prepared ? b.raw.data() : b.qkv.data();
   multiply_add_bias({rows_, 2 * m.padded_width, m.width}, {b.n1.data(), m.stride}, weights_.qkv(layer, 1),
                     bias + m.padded_width, {projected + m.padded_width, m.qkv_stride});
-  if (m.rule.head_norm) {
-    heads_normalize(layer, {query, m.stride}, count_, false, cls_q_.data(), m.stride);
-    heads_normalize(layer, {projected + m.padded_width, m.qkv_stride}, rows_, true, b.qkv.data() + m.padded_width,
-                    m.qkv_stride);
-  }
+  // The cls token stands first, where rotary positions turn nothing.
+  if (m.rule.head_norm) heads_normalize(layer, {query, m.stride}, count_, false, cls_q_.data(), m.stride);
+  if (m.prepared)
+    prepare(layer, {projected + m.padded_width, m.qkv_stride}, rows_, true,
+            {b.qkv.data() + m.padded_width, m.qkv_stride});
   part.next(WorkPart::attention);
   attention({count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer), {cls_q_.data(), m.stride},
             {b.qkv.data() + m.padded_width, m.qkv_stride}, {projected + 2 * m.padded_width, m.qkv_stride},
@@ -266,16 +277,15 @@ void TransformerPass::branches_forward(int layer, float* out) {
   const std::size_t rows = rows_of(layer);
   const bool noisy = noise_step_ >= 0 && m.noisy(w);
   const auto noise = [&](const Buffer& mask) { return MatrixA{noisy ? mask.data() : nullptr, m.stride}; };
-  InPart part(WorkPart::products);
+  const InPart part(WorkPart::products);
   multiply_add_branch({rows, m.width, m.width}, {b.heads.data(), m.stride},
                       MatrixB::packed(packed.proj.data(), m.width), weights_.at(w.proj_bias), residual(layer),
-                      noise(b.attention_noise), {b.x1.data(), m.stride});
-  part.next(WorkPart::layer_norm);
-  layer_norm(norm_shape(rows), b.x1.data(), m.stride, weights_.at(w.norm2_gain), weights_.at(w.norm2_bias), b.n2.data(),
-             m.stride, b.mean2.data(), b.scale2.data());
-  part.next(WorkPart::products);
-  multiply_gelu({rows, m.hidden, m.width}, {b.n2.data(), m.stride}, MatrixB::packed(packed.fc1.data(), m.width),
-                weights_.at(w.fc1_bias), {b.h.data(), m.hidden_stride}, b.slope.data());
+                      noise(b.attention_noise), {m.hidden > 0 ? b.x1.data() : out, m.stride});
+  if (m.hidden == 0) return;
+  normalize(w.norm2_gain, w.norm2_bias, rows, b.x1.data(), m.stride, b.n2.data(), b.mean2.data(), b.scale2.data());
+  const auto activated = m.options.activation == Activation::gelu ? multiply_gelu : multiply_relu;
+  activated({rows, m.hidden, m.width}, {b.n2.data(), m.stride}, MatrixB::packed(packed.fc1.data(), m.width),
+            weights_.at(w.fc1_bias), {b.h.data(), m.hidden_stride}, b.slope.data());
   multiply_add_branch({rows, m.width, m.hidden}, {b.h.data(), m.hidden_stride},
                       MatrixB::packed(packed.fc2.data(), m.hidden), weights_.at(w.fc2_bias), {b.x1.data(), m.stride},
                       noise(b.mlp_noise), {out, m.stride});

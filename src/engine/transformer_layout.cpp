@@ -10,7 +10,7 @@ namespace {
 
 class LayoutBuilder {
  public:
-  explicit LayoutBuilder(const TransformerInit& init) : init_(init) {}
+  LayoutBuilder(const TransformerInit& init, NormKind norm) : init_(init), norm_(norm) {}
 
   void add(std::string name, std::vector<std::int64_t> shape, ParameterGroup group, Initializer init,
            bool decays = false) {
@@ -24,15 +24,16 @@ class LayoutBuilder {
     add(name, {rows, columns}, group, {distribution, deviation > 0 ? deviation : init_.weights}, true);
   }
 
-  void layer_norm(const std::string& name, std::int64_t width) {
-    add(name + ".weight", {width}, ParameterGroup::norm, Initializer::ones());
-    add(name + ".bias", {width}, ParameterGroup::norm, Initializer::zeros());
+  void norm(const std::string& name, std::int64_t width) {
+    if (norm_ != NormKind::none) add(name + ".weight", {width}, ParameterGroup::norm, Initializer::ones());
+    if (norm_ == NormKind::layer) add(name + ".bias", {width}, ParameterGroup::norm, Initializer::zeros());
   }
 
   std::vector<ParameterSpec> specs;
 
  private:
   const TransformerInit& init_;
+  NormKind norm_;
 };
 
 }  // namespace
@@ -57,14 +58,22 @@ TransformerPlan plan_transformer(TransformerKind kind, const TransformerOptions&
     refuse("this model takes tokens, and the task gives images", "use --set model.name=vit");
   if (!image && kind == TransformerKind::vit)
     refuse("model 'vit' takes images, and the task gives tokens", "use --set model.name=transformer");
-  if (shape.every_position && shape.looks_ahead)
-    refuse("the task asks at every position for what may stand later, and no model here sees that",
-           "a decoder sees what stands before, the others answer once per sample");
-  if (shape.every_position && kind != TransformerKind::decoder)
+  if (shape.looks_ahead && kind == TransformerKind::decoder)
+    refuse("the task asks for what tokens after it decide, and model 'decoder' sees only those before",
+           "use --set model.name=transformer");
+  if (shape.every_position && !shape.looks_ahead && kind == TransformerKind::encoder)
+    refuse("model 'transformer' would see the answers, which stand later in the sequence",
+           "use --set model.name=decoder");
+  if (shape.every_position && kind == TransformerKind::vit)
     refuse("the task asks at every position, and this model answers once per sample", "use --set model.name=decoder");
   if (!shape.every_position && kind == TransformerKind::decoder)
     refuse("model 'decoder' answers at every position, and the task asks once per sample",
            "use --set model.name=transformer");
+  if (options.positions == Positions::rotary && options.head_width() % 2 != 0)
+    refuse(fmt::format("rotary positions turn pairs of columns, and a head has {}", options.head_width()),
+           fmt::format("for example --set model.width={}", 2 * options.width));
+  if (options.tied_head && (shape.input() != InputKind::ids || shape.vocabulary != shape.classes))
+    refuse("a tied head needs a task whose answers are its own ids", "use --set model.tied_head=false");
   TransformerPlan plan{options, shape};
   plan.causal = kind == TransformerKind::decoder;
   plan.given = shape.tokens;
@@ -119,7 +128,7 @@ std::vector<ParameterSpec> transformer_parameters(const TransformerPlan& plan, c
   const std::int64_t width = options.width;
   const std::int64_t hidden = options.mlp_width();
   const TransformerInit& init = options.init;
-  LayoutBuilder layout(init);
+  LayoutBuilder layout(init, options.norm);
 
   add_embedding(layout, plan);
   if (plan.has_cls()) layout.add("cls", {width}, ParameterGroup::cls, {Distribution::normal, init.cls});
@@ -128,7 +137,7 @@ std::vector<ParameterSpec> transformer_parameters(const TransformerPlan& plan, c
 
   for (int layer = 0; layer < options.depth; ++layer) {
     const std::string block = fmt::format("blocks.{}.", layer);
-    layout.layer_norm(block + "norm1", width);
+    layout.norm(block + "norm1", width);
     const auto projection = [&](const char* name, ParameterGroup group, double deviation) {
       layout.matrix(block + "attn." + name + ".weight", width, width, group, deviation);
       if (options.qkv_bias) layout.add(block + "attn." + name + ".bias", {width}, group, Initializer::zeros());
@@ -145,20 +154,36 @@ std::vector<ParameterSpec> transformer_parameters(const TransformerPlan& plan, c
     }
     layout.matrix(block + "attn.proj.weight", width, width, ParameterGroup::projection);
     layout.add(block + "attn.proj.bias", {width}, ParameterGroup::projection, Initializer::zeros());
-    layout.layer_norm(block + "norm2", width);
+    if (hidden == 0) continue;
+    layout.norm(block + "norm2", width);
     layout.matrix(block + "mlp.fc1.weight", hidden, width, ParameterGroup::mlp);
     layout.add(block + "mlp.fc1.bias", {hidden}, ParameterGroup::mlp, Initializer::zeros());
     layout.matrix(block + "mlp.fc2.weight", width, hidden, ParameterGroup::mlp);
     layout.add(block + "mlp.fc2.bias", {width}, ParameterGroup::mlp, Initializer::zeros());
   }
-  layout.layer_norm("norm", width);
-  layout.matrix("head.weight", plan.shape.classes, width, ParameterGroup::head, init.head);
+  layout.norm("norm", width);
+  if (!options.tied_head) layout.matrix("head.weight", plan.shape.classes, width, ParameterGroup::head, init.head);
   layout.add("head.bias", {plan.shape.classes}, ParameterGroup::head, Initializer::zeros());
   return std::move(layout.specs);
 }
 
 double drop_path_rate(const TransformerOptions& options, int layer) {
   return options.depth > 1 ? options.stochastic_depth * layer / (options.depth - 1) : options.stochastic_depth;
+}
+
+std::vector<float> rotary_angles(std::int64_t rows, std::int64_t head_width) {
+  const std::int64_t pairs = head_width / 2;
+  std::vector<float> table(static_cast<std::size_t>(2 * rows * pairs));
+  for (std::int64_t pair = 0; pair < pairs; ++pair) {
+    const double frequency = exact::pow(10000.0, -static_cast<double>(pair) / static_cast<double>(pairs));
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const double angle = static_cast<double>(row) * frequency;
+      const auto at = static_cast<std::size_t>(row * pairs + pair);
+      table[at] = static_cast<float>(exact::cos(angle));
+      table[static_cast<std::size_t>(rows * pairs) + at] = static_cast<float>(exact::sin(angle));
+    }
+  }
+  return table;
 }
 
 std::vector<float> sinusoidal_positions(std::int64_t rows, std::int64_t width) {

@@ -1,6 +1,7 @@
 // The transformer as data: its options and its parameters. Engines differ in how they compute, not in what.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -11,8 +12,14 @@
 
 namespace eureka {
 
-enum class Positions { learned, sinusoidal, none };
-constexpr auto enum_names(Positions) { return std::array{"learned", "sinusoidal", "none"}; }
+enum class Positions { learned, sinusoidal, rotary, none };
+constexpr auto enum_names(Positions) { return std::array{"learned", "sinusoidal", "rotary", "none"}; }
+
+enum class NormKind { layer, rms, none };
+constexpr auto enum_names(NormKind) { return std::array{"layer", "rms", "none"}; }
+
+enum class Activation { gelu, relu };
+constexpr auto enum_names(Activation) { return std::array{"gelu", "relu"}; }
 
 enum class WeightDistribution { normal, truncated_normal };
 constexpr auto enum_names(WeightDistribution) { return std::array{"normal", "truncated-normal"}; }
@@ -46,8 +53,11 @@ struct TransformerOptions {
   int depth = 2;
   int heads = 2;
   double mlp_ratio = 2;
+  Activation activation = Activation::gelu;
+  NormKind norm = NormKind::layer;
   Positions positions = Positions::learned;
   bool qkv_bias = false;
+  bool tied_head = false;
   double stochastic_depth = 0;
   double dropout = 0;
   double norm_epsilon = 1e-6;
@@ -58,18 +68,21 @@ struct TransformerOptions {
     v("width", width, Range{1, 65536}, "size of the residual stream; a multiple of heads");
     v("depth", depth, Range{1, 1024}, "number of blocks");
     v("heads", heads, Range{1, 1024}, "attention heads per block");
-    v("mlp_ratio", mlp_ratio, Range{0.01, 64}, "hidden size of the MLP as a multiple of width");
-    v("positions", positions, "position embedding");
+    v("mlp_ratio", mlp_ratio, Range{0, 64}, "hidden size of the MLP as a multiple of width; 0: attention only");
+    v("activation", activation, "of the MLP");
+    v("norm", norm, "before every branch and before the head: LayerNorm, RMSNorm, or none");
+    v("positions", positions, "added to the embedding; rotary turns queries and keys instead");
     v("qkv_bias", qkv_bias, "biases on queries, keys and values");
+    v("tied_head", tied_head, "the head shares its matrix with the embedding of ids");
     v("stochastic_depth", stochastic_depth, Range{0, 0.99},
       "chance to skip a branch in the last block, rising linearly from 0 in the first");
     v("dropout", dropout, Range{0, 0.99}, "on the embedding and on the output of every attention and MLP branch");
-    v("norm_epsilon", norm_epsilon, Range{1e-12, 1}, "epsilon of LayerNorm");
+    v("norm_epsilon", norm_epsilon, Range{1e-12, 1}, "epsilon of the norms");
     v.table("init", init);
   }
 
   std::int64_t head_width() const { return width / heads; }
-  std::int64_t mlp_width() const { return std::llround(mlp_ratio * width); }
+  std::int64_t mlp_width() const { return mlp_ratio > 0 ? std::max(1LL, std::llround(mlp_ratio * width)) : 0; }
 };
 
 struct VitOptions : TransformerOptions {
@@ -92,11 +105,12 @@ struct TransformerPlan {
   TransformerOptions options;
   TaskShape shape;
   std::int64_t patch = 0;      // side; 0 when the input is no image
-  bool causal = false;         // a decoder: token i sees tokens 0 to i, and every token predicts
+  bool causal = false;         // a decoder: token i sees tokens 0 to i
   std::int64_t given = 0;      // tokens made of the input
   std::int64_t dimension = 0;  // of what the embedding takes: a vector, or the values of a patch; 0 for ids
 
-  bool has_cls() const { return !causal; }
+  // Every token predicts, or a cls token does for the sample.
+  bool has_cls() const { return !shape.every_position; }
   std::int64_t tokens() const { return given + (has_cls() ? 1 : 0); }
 };
 
@@ -115,6 +129,10 @@ std::vector<ParameterSpec> transformer_parameters(const TransformerPlan& plan, c
 
 // Chance to skip a branch of block `layer`.
 double drop_path_rate(const TransformerOptions& options, int layer);
+
+// cos and sin of the angle by which rotary positions turn each pair of a head's columns: rows x (head width / 2) of
+// the one, then of the other. Columns i and i + head width / 2 are a pair, as in Llama.
+std::vector<float> rotary_angles(std::int64_t rows, std::int64_t head_width);
 
 // Fixed sinusoidal positions, rows x width; where there is a cls token, row 0 is its own.
 std::vector<float> sinusoidal_positions(std::int64_t rows, std::int64_t width);

@@ -45,12 +45,13 @@ TransformerModel::TransformerModel(const EngineConfig& config, Extent extent)
       learned_factor(rule.has(RuleParameterRole::scale_factor)),
       learned_multiples(learned_scale || learned_factor),
       keeps_logits(extent == Extent::whole || rule.gradient_needs_logits || learned_multiples),
+      prepared(rule.head_norm.has_value() || options.positions == Positions::rotary),
       cls_only(extent == Extent::needed && plan.has_cls()),
       seed(config.seed),
       layout(parameters_of(*this)) {
   tokens = static_cast<std::size_t>(plan.tokens());
   given = static_cast<std::size_t>(plan.given);
-  answers = plan.causal ? tokens : 1;
+  answers = plan.has_cls() ? 1 : tokens;
   width = static_cast<std::size_t>(options.width);
   padded_width = round_up(width);
   stride = row_stride(width);
@@ -66,7 +67,7 @@ TransformerModel::TransformerModel(const EngineConfig& config, Extent extent)
   class_stride = row_stride(classes);
   microbatch = microbatch_of(tokens);
   // Multiplications per sample: heads * width per token instead of width * width, plus one projection of the cls token.
-  absorbed = cls_only && !rule.head_norm && width + tokens * heads < tokens * width;
+  absorbed = cls_only && !prepared && width + tokens * heads < tokens * width;
 
   const auto find = [&](const std::string& name) { return layout.find(name); };
   embed = find("embed.weight");
@@ -75,7 +76,7 @@ TransformerModel::TransformerModel(const EngineConfig& config, Extent extent)
   positions = find("positions");
   norm_gain = find("norm.weight");
   norm_bias = find("norm.bias");
-  head = find("head.weight");
+  head = options.tied_head ? embed : find("head.weight");
   head_bias = find("head.bias");
   for (int layer = 0; layer < options.depth; ++layer) {
     const std::string name = fmt::format("blocks.{}.", layer);

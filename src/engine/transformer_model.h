@@ -41,6 +41,7 @@ struct TransformerModel {
   bool
       learned_multiples;  // somebody wants the gradient by the factors on the logits: a learned scale, a learned factor
   bool keeps_logits;      // the backward pass needs them beside the weights
+  bool prepared;          // queries and keys are normed or turned between their projection and where they meet
   bool cls_only;          // the last block computes the cls row alone
   bool absorbed;          // and forms no keys and values
   std::uint64_t seed;

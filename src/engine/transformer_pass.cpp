@@ -1,11 +1,17 @@
 #include "engine/transformer_pass.h"
 
+#include <cstring>
+
+#include "base/work_part.h"
+#include "kernels/elementwise.h"
+
 namespace eureka {
 
 std::vector<TransformerPass::Memory<TransformerPass::Block>> TransformerPass::memory_of_block(const TransformerModel& m,
                                                                                               int layer) {
   const bool last = m.cls_only && layer == m.last();
   const std::size_t rows = m.microbatch * m.tokens, own_rows = last ? m.microbatch : rows;
+  const std::size_t mlp_rows = m.hidden > 0 ? own_rows : 0;
   const std::size_t qkv = last && m.absorbed ? 0 : rows * m.qkv_stride;
   const std::size_t weights = m.microbatch * m.heads * (last ? 1 : m.tokens) * round_up(m.tokens);
   const std::size_t noise = m.noisy(m.blocks[static_cast<std::size_t>(layer)]) ? own_rows * m.stride : 0;
@@ -14,53 +20,52 @@ std::vector<TransformerPass::Memory<TransformerPass::Block>> TransformerPass::me
           {&Block::mean1, rows},
           {&Block::scale1, rows},
           {&Block::qkv, qkv},
-          {&Block::raw, m.rule.head_norm ? qkv : 0},
+          {&Block::raw, m.prepared ? qkv : 0},
           {&Block::logits, m.keeps_logits ? weights : 0},
           {&Block::weights, weights},
           {&Block::heads, own_rows * m.stride},
-          {&Block::x1, own_rows * m.stride},
-          {&Block::n2, own_rows * m.stride},
-          {&Block::mean2, own_rows},
-          {&Block::scale2, own_rows},
-          {&Block::h, own_rows * m.hidden_stride},
-          {&Block::slope, own_rows * m.hidden_stride},
+          {&Block::x1, mlp_rows * m.stride},
+          {&Block::n2, mlp_rows * m.stride},
+          {&Block::mean2, mlp_rows},
+          {&Block::scale2, mlp_rows},
+          {&Block::h, mlp_rows * m.hidden_stride},
+          {&Block::slope, mlp_rows * m.hidden_stride},
           {&Block::attention_noise, noise},
           {&Block::mlp_noise, noise}};
 }
 
 std::vector<TransformerPass::Memory<TransformerPass>> TransformerPass::memory(const TransformerModel& m) {
   const std::size_t n = m.microbatch, rows = n * m.tokens, per_head = n * m.heads, answers = n * m.answers;
-  return {
-      {&TransformerPass::inputs_, rows * m.input_stride},
-      {&TransformerPass::visible_, n * round_up(m.tokens)},
-      {&TransformerPass::fixed_,
-       m.interventions.attention.kind != FixedKind::none ? n * (m.plan.causal ? m.tokens : 1) * round_up(m.tokens) : 0},
-      {&TransformerPass::embed_noise_, m.options.dropout > 0 ? rows * m.stride : 0},
-      {&TransformerPass::x_last_, (m.cls_only ? n : rows) * m.stride},
-      {&TransformerPass::n_last_, answers * m.stride},
-      {&TransformerPass::mean_last_, answers},
-      {&TransformerPass::scale_last_, answers},
-      {&TransformerPass::logits_, answers * m.class_stride},
-      {&TransformerPass::d_logits_, answers * m.class_stride},
-      {&TransformerPass::cls_q_, n * m.stride},
-      {&TransformerPass::cls_raw_, m.rule.head_norm ? n * m.stride : 0},
-      {&TransformerPass::u_, per_head * m.stride},
-      {&TransformerPass::z_, per_head * m.stride},
-      {&TransformerPass::logit_offsets_, per_head},
-      {&TransformerPass::dx_, rows * m.stride},
-      {&TransformerPass::dn_, rows * m.stride},
-      {&TransformerPass::dqkv_, rows * m.qkv_stride},
-      {&TransformerPass::dh_, rows * m.hidden_stride},
-      {&TransformerPass::d_heads_, rows * m.stride},
-      {&TransformerPass::dy_, rows * m.stride},
-      {&TransformerPass::cls_dx_, n * m.stride},
-      {&TransformerPass::cls_dq_, n * m.stride},
-      {&TransformerPass::du_, per_head * m.stride},
-      {&TransformerPass::dz_, per_head * m.stride},
-      {&TransformerPass::weight_offsets_, per_head},
-      {&TransformerPass::d_logit_sums_, per_head},
-      {&TransformerPass::d_multiples_, m.heads},
-      {&TransformerPass::scratch_, AttentionShape{n, m.tokens, m.tokens, m.heads, m.head_width}.scratch_floats()}};
+  return {{&TransformerPass::inputs_, rows * m.input_stride},
+          {&TransformerPass::visible_, n * round_up(m.tokens)},
+          {&TransformerPass::fixed_,
+           m.interventions.attention.kind != FixedKind::none ? n * m.answers * round_up(m.tokens) : 0},
+          {&TransformerPass::embed_noise_, m.options.dropout > 0 ? rows * m.stride : 0},
+          {&TransformerPass::x_last_, (m.cls_only ? n : rows) * m.stride},
+          {&TransformerPass::n_last_, answers * m.stride},
+          {&TransformerPass::mean_last_, answers},
+          {&TransformerPass::scale_last_, answers},
+          {&TransformerPass::logits_, answers * m.class_stride},
+          {&TransformerPass::d_logits_, answers * m.class_stride},
+          {&TransformerPass::cls_q_, n * m.stride},
+          {&TransformerPass::cls_raw_, m.rule.head_norm ? n * m.stride : 0},
+          {&TransformerPass::u_, per_head * m.stride},
+          {&TransformerPass::z_, per_head * m.stride},
+          {&TransformerPass::logit_offsets_, per_head},
+          {&TransformerPass::dx_, rows * m.stride},
+          {&TransformerPass::dn_, rows * m.stride},
+          {&TransformerPass::dqkv_, rows * m.qkv_stride},
+          {&TransformerPass::dh_, rows * m.hidden_stride},
+          {&TransformerPass::d_heads_, rows * m.stride},
+          {&TransformerPass::dy_, rows * m.stride},
+          {&TransformerPass::cls_dx_, n * m.stride},
+          {&TransformerPass::cls_dq_, n * m.stride},
+          {&TransformerPass::du_, per_head * m.stride},
+          {&TransformerPass::dz_, per_head * m.stride},
+          {&TransformerPass::weight_offsets_, per_head},
+          {&TransformerPass::d_logit_sums_, per_head},
+          {&TransformerPass::d_multiples_, m.heads},
+          {&TransformerPass::scratch_, AttentionShape{n, m.tokens, m.tokens, m.heads, m.head_width}.scratch_floats()}};
 }
 
 TransformerPass::TransformerPass(const TransformerModel& model, const TransformerWeights& weights)
@@ -89,7 +94,8 @@ HeadRules TransformerPass::head_rules(int layer) const {
                    .visible = all_visible_ ? nullptr : visible_.data(),
                    .stride = round_up(model_.tokens)},
           .fixed = {.heads = weights_.block(layer).fixed.empty() ? nullptr : weights_.block(layer).fixed.data(),
-                    .rows = fixed_.data()}};
+                    .rows = fixed_.data(),
+                    .per_query = !model_.plan.has_cls()}};
 }
 
 void TransformerPass::begin_showing(TransformerObserver& observer) {
@@ -99,8 +105,8 @@ void TransformerPass::begin_showing(TransformerObserver& observer) {
 TransformerObserver::Attention TransformerPass::attention_values(int layer) {
   const Block& b = block(layer);
   const std::size_t p = model_.padded_width, ld = model_.qkv_stride;
-  const bool normalized = model_.rule.head_norm.has_value();
-  const float* values = normalized ? b.raw.data() : b.qkv.data();
+  const bool prepared = model_.prepared;
+  const float* values = prepared ? b.raw.data() : b.qkv.data();
   return {.q = {b.qkv.data(), ld},
           .k = {b.qkv.data() + p, ld},
           .v = {values + 2 * p, ld},
@@ -109,8 +115,8 @@ TransformerObserver::Attention TransformerPass::attention_values(int layer) {
           .weights = b.weights.data(),
           .scales = weights_.block(layer).scales.data(),
           .multiples = weights_.block(layer).multiples.data(),
-          .q_raw = {normalized ? b.raw.data() : nullptr, ld},
-          .k_raw = {normalized ? b.raw.data() + p : nullptr, ld}};
+          .q_raw = {prepared ? b.raw.data() : nullptr, ld},
+          .k_raw = {prepared ? b.raw.data() + p : nullptr, ld}};
 }
 
 void TransformerPass::show(TransformerObserver& observer) {
@@ -123,7 +129,36 @@ void TransformerPass::show(TransformerObserver& observer) {
 }
 
 NormShape TransformerPass::norm_shape(std::size_t rows) const {
-  return {rows, model_.width, static_cast<float>(model_.options.norm_epsilon)};
+  return {rows, model_.width, static_cast<float>(model_.options.norm_epsilon), model_.options.norm == NormKind::layer};
+}
+
+void TransformerPass::normalize(const Slot& gain, const Slot& bias, std::size_t rows, const float* x,
+                                std::size_t x_stride, float* y, float* mean, float* scale) {
+  const InPart part(WorkPart::layer_norm);
+  if (model_.options.norm != NormKind::none) {
+    layer_norm(norm_shape(rows), x, x_stride, weights_.at(gain), weights_.at(bias), y, model_.stride, mean, scale);
+    return;
+  }
+  for (std::size_t row = 0; row < rows; ++row)
+    std::memcpy(y + row * model_.stride, x + row * x_stride, model_.width * sizeof(float));
+}
+
+void TransformerPass::normalize_backward(const Slot& gain, const Slot& bias, std::size_t rows, MatrixA x,
+                                         const float* mean, const float* scale, const float* dy, const float* residual,
+                                         MatrixC dx, float* gradient) {
+  const InPart part(WorkPart::layer_norm);
+  if (model_.options.norm != NormKind::none) {
+    layer_norm_backward(norm_shape(rows), x.data, x.stride, weights_.at(gain), mean, scale, dy, model_.stride, residual,
+                        dx.data, dx.stride, gradient + gain.offset, gradient + bias.offset);
+    return;
+  }
+  for (std::size_t row = 0; row < rows; ++row) {
+    float* to = dx.data + row * dx.stride;
+    if (residual == nullptr)
+      std::memcpy(to, dy + row * model_.stride, model_.width * sizeof(float));
+    else  // which is dx itself wherever a norm has one
+      add_to(dy + row * model_.stride, model_.width, to);
+  }
 }
 
 MatrixA TransformerPass::residual(int layer) {

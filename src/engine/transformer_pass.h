@@ -14,6 +14,7 @@
 #include "engine/transformer_weights.h"
 #include "kernels/attention.h"
 #include "kernels/layer_norm.h"
+#include "kernels/rotary.h"
 
 namespace eureka {
 
@@ -68,6 +69,11 @@ class TransformerPass final : public SamplePass {
   float* kept_logits(int layer) {
     return model_.keeps_logits ? block(layer).logits.data() : block(layer).weights.data();
   }
+  // The norm of the options: y from x, or dx from dy. Without a norm y is x.
+  void normalize(const Slot& gain, const Slot& bias, std::size_t rows, const float* x, std::size_t x_stride, float* y,
+                 float* mean, float* scale);
+  void normalize_backward(const Slot& gain, const Slot& bias, std::size_t rows, MatrixA x, const float* mean,
+                          const float* scale, const float* dy, const float* residual, MatrixC dx, float* gradient);
   NormShape norm_shape(std::size_t rows) const;
   bool only_cls(int layer) const { return model_.cls_only && layer == model_.last(); }
   std::size_t rows_of(int layer) const { return only_cls(layer) ? count_ : rows_; }
@@ -75,7 +81,7 @@ class TransformerPass final : public SamplePass {
   MatrixA residual(int layer);
   // The rows of x_last_ that answer.
   std::size_t answer_stride() const {
-    return model_.cls_only || model_.plan.causal ? model_.stride : model_.tokens * model_.stride;
+    return model_.cls_only || !model_.plan.has_cls() ? model_.stride : model_.tokens * model_.stride;
   }
   float* stream_behind(int layer) { return layer == model_.last() ? x_last_.data() : block(layer + 1).x.data(); }
 
@@ -94,6 +100,7 @@ class TransformerPass final : public SamplePass {
   void branches_forward(int layer, float* out);
 
   void branches_backward(int layer, float* gradient);
+  void mlp_backward(int layer, const float* dy, float* dx, float* gradient);
   void attention_backward(int layer, float* gradient);
   void last_attention_backward(int layer, float* gradient);
   void absorbed_backward(int layer, float* gradient);
@@ -104,6 +111,11 @@ class TransformerPass final : public SamplePass {
   void ids_backward(float* gradient);
   void add_weight_gradient(const Slot& weight, const Slot& bias, MatrixA dy, MatrixA x, std::size_t rows,
                            float* gradient);
+  // Queries (or keys) as they meet, from their projections: normed by the rule, then turned by their positions.
+  void prepare(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC to);
+  // Turns gradients by queries (or keys) as they meet into those by their projections, in place.
+  void prepare_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g, float* gradient);
+  void turn(Turn turn, std::size_t rows, MatrixA from, MatrixC to) const;
   void heads_normalize(int layer, MatrixA from, std::size_t rows, bool keys, float* to, std::size_t to_stride);
   void heads_normalize_backward(int layer, MatrixA from, std::size_t rows, bool keys, MatrixC g, float* gradient);
 

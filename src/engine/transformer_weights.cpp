@@ -20,6 +20,8 @@ TransformerWeights::TransformerWeights(const TransformerModel& model)
       table_(model.tokens * model.stride) {
   if (model.options.positions == Positions::sinusoidal)
     fixed_positions_ = sinusoidal_positions(static_cast<std::int64_t>(model.tokens), model.options.width);
+  if (model.options.positions == Positions::rotary)
+    rotary_ = rotary_angles(static_cast<std::int64_t>(model.tokens), model.options.head_width());
   for (const TransformerBlock& block : model.blocks) {
     Block packed;
     const std::size_t joint = 3 * model.padded_width * model.padded_width;
@@ -94,6 +96,7 @@ void TransformerWeights::pack_block(int layer) {
     pack(at(w), w.rows, w.columns, w.stride, 0, w.rows, back.data());
   };
   both(slots.proj, packed.proj, packed.proj_back);
+  if (m.hidden == 0) return;
   both(slots.fc1, packed.fc1, packed.fc1_back);
   both(slots.fc2, packed.fc2, packed.fc2_back);
 }

@@ -36,6 +36,9 @@ class TransformerWeights {
   // Columns of the joint projection from `part` on: 0 queries, 1 keys, 2 values.
   MatrixB qkv(int layer, std::size_t part) const;
   MatrixB qkv_back(int layer, std::size_t part) const;
+  // Of rotary positions, tokens x (head width / 2); nullptr without them.
+  const float* cosines() const { return rotary_.empty() ? nullptr : rotary_.data(); }
+  const float* sines() const { return rotary_.empty() ? nullptr : rotary_.data() + rotary_.size() / 2; }
   // tokens x width: embedding bias (or cls token) plus position.
   const float* table() const { return table_.data(); }
 
@@ -48,7 +51,7 @@ class TransformerWeights {
   bool fixes_attention_ = false;
   std::vector<Block> blocks_;
   Buffer embed_, head_, head_back_, table_;
-  std::vector<float> fixed_positions_;
+  std::vector<float> fixed_positions_, rotary_;
 };
 
 }  // namespace eureka

@@ -52,7 +52,7 @@ HWY_INLINE void clear_behind(const AttentionRow& row, std::size_t keys, float* v
 // The given weights of a row of a fixed head.
 HWY_INLINE const float* fixed_row(const HeadRules& rule, std::size_t sample, std::size_t query, std::size_t queries,
                                   std::size_t stride) {
-  return rule.fixed.rows + (rule.mask.causal ? sample * queries + query : sample) * stride;
+  return rule.fixed.rows + (rule.fixed.per_query ? sample * queries + query : sample) * stride;
 }
 
 // Rows of all heads of all samples lie behind each other, `stride` floats apart: unit after unit, a unit being one head

@@ -37,8 +37,9 @@ struct AttentionMask {
 // Heads whose weights are given instead of computed: no gradient passes from them to queries and keys.
 struct FixedWeights {
   const std::uint8_t* heads = nullptr;  // 1 for each that is fixed; nullptr: none is
-  // weight_stride() floats apart, the same for every head: one per sample, or with a causal mask one per query.
+  // weight_stride() floats apart, the same for every head: one per sample, or one per query.
   const float* rows = nullptr;
+  bool per_query = false;
 
   bool has(std::size_t head) const { return heads != nullptr && heads[head] != 0; }
 };

@@ -151,6 +151,25 @@ struct BiasGelu {
   }
 };
 
+// ReLU, and its derivative for the backward pass.
+struct BiasRelu {
+  float* y;
+  float* slope;
+  std::size_t ldc;
+  const float* bias;
+  HWY_INLINE void soon(std::size_t row, std::size_t column) const {
+    soon_written(y + row * ldc + column);
+    soon_written(slope + row * ldc + column);
+  }
+  HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
+    const FloatTag d;
+    const FloatVec sum = hn::Add(x, hn::LoadU(d, bias + column));
+    const auto open = hn::Gt(sum, hn::Zero(d));
+    hn::StoreU(hn::IfThenElseZero(open, sum), d, y + row * ldc + column);
+    hn::StoreU(hn::IfThenElseZero(open, hn::Set(d, 1.0F)), d, slope + row * ldc + column);
+  }
+};
+
 struct TimesSlope {
   float* c;
   const float* slope;

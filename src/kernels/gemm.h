@@ -62,6 +62,8 @@ void multiply_add_branch(ProductSize size, MatrixA a, MatrixB b, const float* bi
                          MatrixC c);
 // C = gelu(A B + bias) with the exact (erf) form, and its derivative in `slope`, with the stride of C
 void multiply_gelu(ProductSize size, MatrixA a, MatrixB b, const float* bias, MatrixC c, float* slope);
+// C = max(A B + bias, 0), and its derivative, 1 or 0, in `slope`, with the stride of C
+void multiply_relu(ProductSize size, MatrixA a, MatrixB b, const float* bias, MatrixC c, float* slope);
 // C = (A B) * slope, element by element; slope has the stride of C
 void multiply_by_slope(ProductSize size, MatrixA a, MatrixB b, const float* slope, MatrixC c);
 // C += A^T B, A given as depth x rows: gradients of weights, summed over the rows of a batch

@@ -15,7 +15,7 @@ namespace {
 // So many rows side by side: one alone would wait for its own sums most of the time.
 constexpr std::size_t kRowsAtOnce = 4;
 
-template <std::size_t kRows>
+template <bool kCentered, std::size_t kRows>
 HWY_INLINE void forward_rows(NormShape shape, const float* x, std::size_t x_stride, const float* gain,
                              const float* bias, float* y, std::size_t y_stride, float* mean, float* inverse_deviation) {
   const WideTag d;
@@ -26,8 +26,9 @@ HWY_INLINE void forward_rows(NormShape shape, const float* x, std::size_t x_stri
   Vec8 sum[kRows], square[kRows];
   WideVec center[kRows], scale[kRows];
   for (std::size_t r = 0; r < kRows; ++r) sum[r] = square[r] = v8::Zero(d8);
-  for (std::size_t i = 0; i < shape.width; i += kLanes8)
-    for (std::size_t r = 0; r < kRows; ++r) sum[r] = v8::Add(sum[r], v8::LoadU(d8, x + r * x_stride + i));
+  if constexpr (kCentered)
+    for (std::size_t i = 0; i < shape.width; i += kLanes8)
+      for (std::size_t r = 0; r < kRows; ++r) sum[r] = v8::Add(sum[r], v8::LoadU(d8, x + r * x_stride + i));
   for (std::size_t r = 0; r < kRows; ++r) center[r] = wide::Mul(sum_in_all_lanes(sum[r]), wide::Set(d, inverse_width));
   for (std::size_t i = 0; i < whole; i += kWideLanes)
     for (std::size_t r = 0; r < kRows; ++r) {
@@ -47,7 +48,7 @@ HWY_INLINE void forward_rows(NormShape shape, const float* x, std::size_t x_stri
     inverse_deviation[r] = wide::GetLane(scale[r]);
   }
   for (std::size_t i = 0; i < shape.width; i += kWideLanes) {
-    const WideVec g = wide::LoadU(d, gain + i), b = wide::LoadU(d, bias + i);
+    const WideVec g = wide::LoadU(d, gain + i), b = kCentered ? wide::LoadU(d, bias + i) : wide::Zero(d);
     for (std::size_t r = 0; r < kRows; ++r) {
       const WideVec unit = wide::Mul(wide::Sub(wide::LoadU(d, x + r * x_stride + i), center[r]), scale[r]);
       wide::StoreU(wide::MulAdd(unit, g, b), d, y + r * y_stride + i);
@@ -55,11 +56,12 @@ HWY_INLINE void forward_rows(NormShape shape, const float* x, std::size_t x_stri
   }
 }
 
-void forward(NormShape shape, const float* x, std::size_t x_stride, const float* gain, const float* bias, float* y,
-             std::size_t y_stride, float* mean, float* inverse_deviation) {
+template <bool kCentered>
+void forward_as(NormShape shape, const float* x, std::size_t x_stride, const float* gain, const float* bias, float* y,
+                std::size_t y_stride, float* mean, float* inverse_deviation) {
   const auto rows = [&](std::size_t row, auto count) HWY_ATTR {
-    forward_rows<decltype(count)::value>(shape, x + row * x_stride, x_stride, gain, bias, y + row * y_stride, y_stride,
-                                         mean + row, inverse_deviation + row);
+    forward_rows<kCentered, decltype(count)::value>(shape, x + row * x_stride, x_stride, gain, bias, y + row * y_stride,
+                                                    y_stride, mean + row, inverse_deviation + row);
   };
   std::size_t row = 0;
   for (; row + kRowsAtOnce <= shape.rows; row += kRowsAtOnce)
@@ -67,9 +69,16 @@ void forward(NormShape shape, const float* x, std::size_t x_stride, const float*
   for (; row < shape.rows; ++row) rows(row, std::integral_constant<std::size_t, 1>());
 }
 
-void backward(NormShape shape, const float* x, std::size_t x_stride, const float* gain, const float* mean,
-              const float* inverse_deviation, const float* dy, std::size_t dy_stride, const float* residual, float* dx,
-              std::size_t dx_stride, float* d_gain, float* d_bias) {
+void forward(NormShape shape, const float* x, std::size_t x_stride, const float* gain, const float* bias, float* y,
+             std::size_t y_stride, float* mean, float* inverse_deviation) {
+  const auto norm = shape.centered ? forward_as<true> : forward_as<false>;
+  norm(shape, x, x_stride, gain, bias, y, y_stride, mean, inverse_deviation);
+}
+
+template <bool kCentered>
+void backward_as(NormShape shape, const float* x, std::size_t x_stride, const float* gain, const float* mean,
+                 const float* inverse_deviation, const float* dy, std::size_t dy_stride, const float* residual,
+                 float* dx, std::size_t dx_stride, float* d_gain, float* d_bias) {
   const WideTag d;
   const float inverse_width = 1.0F / static_cast<float>(shape.width);
   for (std::size_t row = 0; row < shape.rows; ++row) {
@@ -82,12 +91,12 @@ void backward(NormShape shape, const float* x, std::size_t x_stride, const float
       const WideVec unit = wide::Mul(wide::Sub(wide::LoadU(d, xr + i), c), s);
       const WideVec g = wide::LoadU(d, dyr + i);
       wide::StoreU(wide::MulAdd(g, unit, wide::LoadU(d, d_gain + i)), d, d_gain + i);
-      wide::StoreU(wide::Add(g, wide::LoadU(d, d_bias + i)), d, d_bias + i);
+      if constexpr (kCentered) wide::StoreU(wide::Add(g, wide::LoadU(d, d_bias + i)), d, d_bias + i);
       const WideVec inner = wide::Mul(g, wide::LoadU(d, gain + i));
       sum = add_eights(sum, inner);
       along = multiply_add_eights(inner, unit, along);
     }
-    const WideVec mean_inner = wide::Set(d, sum_of(sum) * inverse_width);
+    const WideVec mean_inner = wide::Set(d, kCentered ? sum_of(sum) * inverse_width : 0.0F);
     const WideVec mean_along = wide::Set(d, sum_of(along) * inverse_width);
     float* dxr = dx + row * dx_stride;
     for (std::size_t i = 0; i < shape.width; i += kWideLanes) {
@@ -99,6 +108,13 @@ void backward(NormShape shape, const float* x, std::size_t x_stride, const float
       wide::StoreU(g, d, dxr + i);
     }
   }
+}
+
+void backward(NormShape shape, const float* x, std::size_t x_stride, const float* gain, const float* mean,
+              const float* inverse_deviation, const float* dy, std::size_t dy_stride, const float* residual, float* dx,
+              std::size_t dx_stride, float* d_gain, float* d_bias) {
+  const auto norm = shape.centered ? backward_as<true> : backward_as<false>;
+  norm(shape, x, x_stride, gain, mean, inverse_deviation, dy, dy_stride, residual, dx, dx_stride, d_gain, d_bias);
 }
 
 }  // namespace

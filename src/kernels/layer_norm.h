@@ -1,5 +1,5 @@
-// LayerNorm over the rows of a matrix, forward and backward. Rows are padded with zeros to whole cache lines, and so
-// are gain and bias: the padding of the result is zero again.
+// LayerNorm and RMSNorm over the rows of a matrix, forward and backward. Rows are padded with zeros to whole cache
+// lines, and so are gain and bias: the padding of the result is zero again.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,11 @@ struct NormShape {
   std::size_t rows;
   std::size_t width;
   float epsilon;
+  bool centered = true;  // LayerNorm; else RMSNorm, which has no mean and no bias
 };
 
 // y = (x - mean) / sqrt(variance + epsilon) * gain + bias; keeps mean and 1/deviation of every row.
+// Without centering the mean is zero, and `bias` and `d_bias` are not looked at.
 void layer_norm(NormShape shape, const float* x, std::size_t x_stride, const float* gain, const float* bias, float* y,
                 std::size_t y_stride, float* mean, float* inverse_deviation);
 

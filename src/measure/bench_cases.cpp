@@ -35,9 +35,8 @@ std::vector<BenchCase> bench_cases(const Catalog& catalog) {
     if (preset.is_study) continue;
     const ConfigSource source = find_config(preset.name);
     const RunConfig config = resolve_config(read_toml(source.text, source.file_name), catalog);
-    // Encoders only: the same work in PyTorch is written for those.
-    const auto kind = transformer_kind(config.model.name);
-    if (!kind || *kind == TransformerKind::decoder) continue;
+    // Transformers only: the same work in PyTorch is written for those.
+    if (!transformer_kind(config.model.name)) continue;
     const std::shared_ptr<const Task> task = Registry<Task>::instance().make(config.task.name, config.task.options);
     // Images may have to be fetched first.
     const bool drawn = task->shape().input() != InputKind::image;
@@ -53,7 +52,8 @@ double full_flops(const BenchCase& one) {
   const double embedding = static_cast<double>(plan.given * plan.dimension) * width;
   const double projections = tokens * width * (4 * width + 2 * hidden);
   const double attention = 2 * tokens * tokens * width;
-  const double head = width * static_cast<double>(plan.shape.classes);
+  const double answers = plan.has_cls() ? 1 : tokens;
+  const double head = answers * width * static_cast<double>(plan.shape.classes);
   // Backward costs twice what forward does; the embedding needs no gradient by its inputs.
   return 2 * static_cast<double>(one.batch) *
          (3 * (plan.options.depth * (projections + attention) + head) + 2 * embedding);

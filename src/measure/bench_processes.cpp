@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -27,6 +28,26 @@ std::string read_line(std::FILE* from) {
   std::string line;
   for (int c = std::fgetc(from); c != EOF && c != '\n'; c = std::fgetc(from)) line.push_back(static_cast<char>(c));
   return line;
+}
+
+}  // namespace
+
+namespace {
+
+void describe_sequence_model(const BenchCase& one, const TransformerPlan& plan, Json& size) {
+  const Batch batch = bench_batch(one);
+  const TransformerOptions& options = plan.options;
+  const auto name = [](auto value) { return std::string(enum_names(value)[static_cast<std::size_t>(value)]); };
+  size["everywhere"] = true;
+  size["causal"] = plan.causal;
+  size["vocabulary"] = plan.shape.vocabulary;
+  size["squared"] = plan.shape.loss == LossKind::squared;
+  const auto answers = static_cast<std::size_t>(one.batch * plan.shape.labels());
+  size["asked"] = std::max<std::int64_t>(1, static_cast<std::int64_t>(batch.asked_count(answers)) / one.batch);
+  size["norm"] = name(options.norm);
+  size["activation"] = name(options.activation);
+  size["positions"] = name(options.positions);
+  size["tied"] = options.tied_head;
 }
 
 }  // namespace
@@ -62,6 +83,7 @@ PyTorch::PyTorch(const BenchCase& one, bool as_tokens) {
   if (plan.patch > 0 && !as_tokens)
     size["image"] = {
         {"height", image.height}, {"width", image.width}, {"channels", image.channels}, {"patch", plan.patch}};
+  if (plan.shape.every_position) describe_sequence_model(one, plan, size);
   ask({{"make", size}});
 }
 

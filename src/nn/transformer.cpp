@@ -29,6 +29,18 @@ std::vector<ParameterSpec> Transformer::declare(const ModelContext& context) {
   return transformer_parameters(plan_, context.scale, rule_parameters());
 }
 
+at::Tensor Transformer::Norm::operator()(const at::Tensor& x) const {
+  switch (kind) {
+    case NormKind::layer:
+      return at::layer_norm(x, {x.size(-1)}, weight, bias, epsilon);
+    case NormKind::rms:
+      return x * (x.square().mean(-1, /*keepdim=*/true) + epsilon).rsqrt() * weight;
+    case NormKind::none:
+      break;
+  }
+  return x;
+}
+
 std::vector<ParameterSpec> Transformer::rule_parameters() const {
   return context_.rule->parameters({.heads = options_.heads, .width = options_.head_width()});
 }
@@ -43,17 +55,27 @@ void Transformer::bind(const ParameterSet& parameters) {
                   parameters.contains(name + ".bias") ? parameters[name + ".bias"] : at::Tensor()};
   };
   const auto norm = [&](const std::string& name) {
-    return Norm{parameters[name + ".weight"], parameters[name + ".bias"], options_.norm_epsilon};
+    const auto part = [&](const std::string& which) {
+      return parameters.contains(which) ? parameters[which] : at::Tensor();
+    };
+    return Norm{options_.norm, part(name + ".weight"), part(name + ".bias"), options_.norm_epsilon};
   };
   embed_ = affine("embed");
-  head_ = affine("head");
+  head_ = options_.tied_head ? Affine{embed_.weight, parameters["head.bias"]} : affine("head");
   norm_ = norm("norm");
   if (plan_.has_cls()) cls_ = parameters["cls"];
   const std::int64_t rows = plan_.tokens();
   if (options_.positions == Positions::learned) positions_ = parameters["positions"];
   if (options_.positions == Positions::sinusoidal)
-    positions_ =
-        at::tensor(sinusoidal_positions(rows, options_.width)).view({rows, options_.width}).to(norm_.weight.options());
+    positions_ = at::tensor(sinusoidal_positions(rows, options_.width))
+                     .view({rows, options_.width})
+                     .to(embed_.weight.options().requires_grad(false));
+  if (options_.positions == Positions::rotary) {
+    const std::int64_t pairs = options_.head_width() / 2;
+    const at::Tensor angles = at::tensor(rotary_angles(rows, options_.head_width())).view({2, rows, pairs});
+    cosines_ = angles[0].to(embed_.weight.options().requires_grad(false));
+    sines_ = angles[1].to(embed_.weight.options().requires_grad(false));
+  }
   blocks_.clear();
   for (int layer = 0; layer < options_.depth; ++layer) {
     const std::string block = fmt::format("blocks.{}.", layer);
@@ -64,8 +86,8 @@ void Transformer::bind(const ParameterSet& parameters) {
               affine(attn + "k"),
               affine(attn + "v"),
               affine(attn + "proj"),
-              affine(block + "mlp.fc1"),
-              affine(block + "mlp.fc2"),
+              options_.mlp_width() > 0 ? affine(block + "mlp.fc1") : Affine(),
+              options_.mlp_width() > 0 ? affine(block + "mlp.fc2") : Affine(),
               {},
               {}};
     if (context_.scale.kind == ScaleKind::learned) one.log_scale = parameters[attn + "log_scale"];
@@ -117,7 +139,7 @@ at::Tensor Transformer::fixed_weights(const ModelInputs& inputs, const at::Tenso
     wanted = wanted.unsqueeze(1).logical_and(seen);
     chosen = at::where(wanted.any(-1, /*keepdim=*/true), wanted, seen);
   }
-  const at::Tensor shares = chosen.to(norm_.weight.dtype());
+  const at::Tensor shares = chosen.to(embed_.weight.dtype());
   return shares / shares.sum(-1, /*keepdim=*/true).clamp_min(1);
 }
 
@@ -132,6 +154,10 @@ at::Tensor Transformer::attention(const at::Tensor& x, const Block& block, int l
   attention_context.parameters = block.rule_parameters;
   const at::Tensor q_raw = q, k_raw = k;
   context_.rule->prepare(q, k, attention_context);
+  if (cosines_.defined()) {
+    q = turned(q);
+    k = turned(k);
+  }
   const at::Tensor logits = batched_product(q, k.transpose(-2, -1));
   at::Tensor weights = context_.rule->weights(logits, attention_context);
   if (sight.fixed.defined() && context_.interventions.attention.of.has_layer(layer))
@@ -149,6 +175,12 @@ at::Tensor Transformer::attention(const at::Tensor& x, const Block& block, int l
   context.observe(Point::weights, layer, weights);
   context.observe(Point::head_output, layer, heads);
   return block.proj(heads.transpose(1, 2).reshape(x.sizes()));
+}
+
+at::Tensor Transformer::turned(const at::Tensor& x) const {
+  const std::vector<at::Tensor> halves = x.chunk(2, -1);
+  const at::Tensor cosines = cosines_.to(x.dtype()), sines = sines_.to(x.dtype());
+  return at::cat({halves[0] * cosines - halves[1] * sines, halves[1] * cosines + halves[0] * sines}, -1);
 }
 
 at::Tensor Transformer::embedded(const at::Tensor& values) const {
@@ -185,7 +217,10 @@ at::Tensor Transformer::forward(const ModelInputs& inputs, const ForwardContext&
     const Block& block = blocks_[static_cast<std::size_t>(layer)];
     context.observe(Point::residual, layer, x);
     x = x + branch_noise(attention(block.norm1(x), block, layer, sight, context), "attention", layer, context);
-    x = x + branch_noise(block.fc2(at::gelu(block.fc1(block.norm2(x)))), "mlp", layer, context);
+    if (options_.mlp_width() == 0) continue;
+    const at::Tensor hidden = block.fc1(block.norm2(x));
+    const at::Tensor active = options_.activation == Activation::gelu ? at::gelu(hidden) : at::relu(hidden);
+    x = x + branch_noise(block.fc2(active), "mlp", layer, context);
   }
   context.observe(Point::residual, options_.depth, x);
   // LayerNorm acts on each token alone: only those that answer need it.

@@ -1,5 +1,5 @@
-// The pre-LayerNorm transformer on libtorch: x + attention(norm(x)), x + mlp(norm(x)), then norm and a linear map of
-// the tokens that answer: the cls token, or all tokens of a causal decoder.
+// The pre-norm transformer on libtorch: x + attention(norm(x)), x + mlp(norm(x)), then norm and a linear map of the
+// tokens that answer: the cls token, or all tokens where the task asks at every position.
 //
 //   EUREKA_MODEL("transformer", Encoder, TransformerOptions, "...")      see models/
 #pragma once
@@ -24,9 +24,10 @@ class Transformer : public Model {
     at::Tensor operator()(const at::Tensor& x) const { return at::linear(x, weight, bias); }
   };
   struct Norm {
+    NormKind kind;
     at::Tensor weight, bias;
     double epsilon;
-    at::Tensor operator()(const at::Tensor& x) const { return at::layer_norm(x, {x.size(-1)}, weight, bias, epsilon); }
+    at::Tensor operator()(const at::Tensor& x) const;
   };
   struct Block {
     Norm norm1, norm2;
@@ -52,6 +53,8 @@ class Transformer : public Model {
   at::Tensor attention(const at::Tensor& x, const Block& block, int layer, const Sight& sight,
                        const ForwardContext& context) const;
   at::Tensor split_heads(const at::Tensor& x) const;
+  // Rotary positions on queries or keys: samples x heads x tokens x head width.
+  at::Tensor turned(const at::Tensor& x) const;
   // Dropout, then stochastic depth, on the output of one branch of block `layer`.
   at::Tensor branch_noise(at::Tensor y, const char* branch, int layer, const ForwardContext& context) const;
 
@@ -62,7 +65,7 @@ class Transformer : public Model {
   ModelContext context_;
   Affine embed_, head_;
   Norm norm_;
-  at::Tensor cls_, positions_;
+  at::Tensor cls_, positions_, cosines_, sines_;
   std::vector<Block> blocks_;
 };
 

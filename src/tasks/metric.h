@@ -35,6 +35,8 @@ struct Metric {
   // Where a model may already sit on the plateau that mistakes some of what it sees; nothing: at the plateau.
   std::optional<double> floor = {};
   double best = 1;  // what the oracle reaches
+  // Of bits: how many answers there are to what they are told per, as tokens to a character.
+  double answers_per_unit = 1;
 
   static Metric accuracy(std::optional<double> plateau, std::optional<double> floor = {}) {
     return {.plateau = plateau, .floor = floor};
@@ -43,7 +45,7 @@ struct Metric {
     return {.name = "explained variance", .low = -kUnbounded, .plateau = plateau, .best = best};
   }
   static Metric bits(std::string name, std::optional<double> plateau, double best) {
-    return {std::move(name), Measure::bits, Better::lower, 0, kUnbounded, plateau, {}, best};
+    return {std::move(name), Measure::bits, Better::lower, 0, kUnbounded, plateau, {}, best, 1};
   }
 
   // "explained_variance": metrics.jsonl has val_explained_variance, the summary final_validation_explained_variance.
@@ -54,7 +56,9 @@ struct Metric {
   }
 
   // From the mean loss in nats and the mean score of an engine.
-  double value(double loss, double score) const { return measure == Measure::bits ? loss / std::numbers::ln2 : score; }
+  double value(double loss, double score) const {
+    return measure == Measure::bits ? loss / std::numbers::ln2 * answers_per_unit : score;
+  }
 
   bool is_better(double a, double b) const { return better == Better::higher ? a > b : a < b; }
 

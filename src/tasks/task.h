@@ -119,6 +119,13 @@ struct Batch {
   }
 };
 
+// A stream beside "validation" that a run is judged by too: what it scores there is logged as val_<metric>/<name>,
+// or as val_loss/<name> and val_accuracy/<name> where the metric is in bits.
+struct Probe {
+  std::string name;    // lower case and underscores
+  std::string stream;  // of SampleRequest
+};
+
 class Task {
  public:
   virtual ~Task() = default;
@@ -137,6 +144,12 @@ class Task {
   // The tokens (tiles, in an image) of its sample that an answer depends on: where a model that has understood looks.
   // Unless a task knows better, all whose role matters and that the answer may see.
   virtual std::vector<std::int64_t> keys_of_answer(const Batch& batch, std::int64_t answer) const;
+
+  // Whether all labels are equally likely; otherwise the commonest may be no better than the plateau.
+  virtual bool balanced() const { return true; }
+  // Whether samples are so few that "train" has some of them and every other stream the rest.
+  virtual bool finite() const { return false; }
+  virtual std::vector<Probe> probes() const { return {}; }
 };
 
 }  // namespace eureka

@@ -74,6 +74,7 @@ class TrainingRun {
         chosen_(std::move(parts.engine)),
         engine_(chosen_.engine.get()),
         validation_(draw_validation_batch(*task_, config)),
+        probes_(draw_probes(*task_, config)),
         wanted_(config, *task_),
         interventions_(interventions_of(config, *engine_, request.resume)),
         // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
@@ -96,6 +97,7 @@ class TrainingRun {
   // Of the step at hand, computed once.
   const StepResult& gradient();
   bool train_one_step();
+  Evaluation evaluate(Batch& samples);
   bool evaluate();
   bool enough() const;
   MetricsRow metrics_row();
@@ -118,6 +120,7 @@ class TrainingRun {
   ChosenEngine chosen_;
   Engine* engine_;
   Batch validation_;
+  std::vector<ProbeBatch> probes_;
   WantedKeys wanted_;
   Interventions interventions_;
   RunDirectory directory_;
@@ -253,9 +256,13 @@ bool TrainingRun::train_one_step() {
   return true;
 }
 
+Evaluation TrainingRun::evaluate(Batch& samples) {
+  wanted_.fill(samples, loop_.step);
+  return engine_->evaluate(samples, loop_.step);
+}
+
 bool TrainingRun::evaluate() {
-  wanted_.fill(validation_, loop_.step);
-  const Evaluation evaluation = engine_->evaluate(validation_, loop_.step);
+  const Evaluation evaluation = evaluate(validation_);
   if (!std::isfinite(evaluation.loss)) {
     diverge("val_loss", evaluation.loss);
     return false;
@@ -273,6 +280,16 @@ MetricsRow TrainingRun::metrics_row() {
   MetricsRow row{.step = loop_.step, .numbers = {}};
   row.add("val_" + metric_.key(), last_.metric);
   row.add(kValidationLoss, last_.loss);
+  for (ProbeBatch& probe : probes_) {
+    const Evaluation evaluation = evaluate(probe.batch);
+    if (metric_.measure == Measure::score) {
+      row.add("val_" + metric_.key() + "/" + probe.name, metric_.value(evaluation.loss, evaluation.accuracy));
+      continue;
+    }
+    // Bits are told per unit of the text, which a probe need not be made of.
+    row.add(fmt::format("{}/{}", kValidationLoss, probe.name), evaluation.loss);
+    row.add("val_accuracy/" + probe.name, evaluation.accuracy);
+  }
   if (loop_.sum_steps > 0) {
     const auto count = static_cast<double>(loop_.sum_steps);
     row.add("train_loss", loop_.loss_sum / count);

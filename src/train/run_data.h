@@ -10,4 +10,11 @@ void draw_training_batch(const Task& task, const RunConfig& config, std::int64_t
 
 Batch draw_validation_batch(const Task& task, const RunConfig& config);
 
+// What else the task wants a run to be judged by (Task::probes), as many samples each.
+struct ProbeBatch {
+  std::string name;
+  Batch batch;
+};
+std::vector<ProbeBatch> draw_probes(const Task& task, const RunConfig& config);
+
 }  // namespace eureka

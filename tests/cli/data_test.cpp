@@ -99,5 +99,28 @@ TEST_F(DataVerb, ShowsATaskWithoutImagesAsATable) {
   EXPECT_THAT(picture.err, HasSubstr("the task two-step has no images to draw"));
 }
 
+TEST_F(DataVerb, TextsAreListedAndTheSampleNeedsNoFetching) {
+  const CommandResult listed = eureka_command({"data", "list"});
+  EXPECT_THAT(listed.out, testing::ContainsRegex("sample +compiled in +177137 +19681 "));
+  EXPECT_THAT(listed.out, testing::ContainsRegex("kjv +not here .*eureka data get kjv"));
+  EXPECT_EQ(eureka_command({"data", "get", "sample"}).out, "sample: there already (bible-kjv-text 4.38)\n");
+  EXPECT_EQ(eureka_command({"data", "get", "kjv", "--from", own()}).exit_code, 2);
+  EXPECT_EQ(eureka_command({"data", "show", "masked-language", "--n", "1"}).exit_code, 0);
+}
+
+TEST_F(DataVerb, ALanguageRunLogsTheInductionProbesAndAWrongTextLeavesNoDirectory) {
+  const std::string run = own() + "/run", none = own() + "/none";
+  const CommandResult result = eureka_command({"train", "language", "--quiet", "--out", run, "--set", "train.steps=2",
+                                               "--set", "train.batch=2", "--set", "train.validation_samples=2"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::string rows = read_file(run + "/metrics.jsonl");
+  for (const char* name : {"val_bits_per_character", "val_loss/induction", "val_accuracy/induction_first_half"})
+    EXPECT_THAT(rows, HasSubstr(fmt::format("\"{}\":", name)));
+  const CommandResult wrong = eureka_command({"train", "language", "--out", none, "--set", "task.text=kjv"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("the text kjv is not here\n  eureka data get kjv\n"));
+  EXPECT_FALSE(fs::exists(none));
+}
+
 }  // namespace
 }  // namespace eureka

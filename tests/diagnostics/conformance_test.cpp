@@ -49,7 +49,8 @@ std::vector<Case> task_cases() {
 
 std::vector<Case> cases() {
   std::vector<Case> all = task_cases();
-  for (const EngineConfig& config : {base_config(), decoder_config(), vit_config()}) all.push_back({config, nullptr});
+  for (const EngineConfig& config : {base_config(), decoder_config(), everywhere_config(), vit_config()})
+    all.push_back({config, nullptr});
   for (const RuleVariant& variant : rule_variants()) {
     all.push_back(task_case(base_config(), "two-step"));
     all.back().config.rule = variant.rule;

@@ -27,7 +27,8 @@ namespace eureka {
 namespace {
 
 TEST(FusedEngine, AllocatesNothingInAStep) {
-  for (EngineConfig config : {base_config(), decoder_config(), vit_config(), mlp_config(), resnet_config()}) {
+  for (EngineConfig config :
+       {base_config(), decoder_config(), everywhere_config(), vit_config(), mlp_config(), resnet_config()}) {
     for (const int threads : {1, 2}) {
       config.threads = threads;
       config.clip = 1;

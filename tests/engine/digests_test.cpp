@@ -2,6 +2,8 @@
 // vector.
 #include "support/digests.h"
 
+#include <fmt/format.h>
+
 #include "engine/fused_cases.h"
 #include "engine/fused_engine.h"
 #include "kernels/instruction_set.h"
@@ -112,6 +114,13 @@ void check_the_rest(DigestFile& file) {
         config.threads = width == 6 ? 1 : 2;
         expect(std::string(model) + ", " + stem + " stem, width " + std::to_string(width), config);
       }
+  for (const EngineConfig& config : block_variants()) {
+    const auto& options = config.model_options;
+    expect(fmt::format("{}{}, norm {}, positions {}, mlp {}", config.shape.looks_ahead ? "bidirectional " : "",
+                       config.model, std::get<std::string>(options.at("norm")),
+                       std::get<std::string>(options.at("positions")), std::get<double>(options.at("mlp_ratio"))),
+           config);
+  }
   EngineConfig noisy = base_config();
   noisy.model_options["dropout"] = 0.2;
   noisy.model_options["stochastic_depth"] = 0.3;

@@ -119,6 +119,18 @@ TEST(TransformerPlan, RefusesWhatDoesNotFit) {
   ahead.looks_ahead = true;
   EXPECT_FALSE(refused(TransformerKind::decoder, {}, 0, every));
   EXPECT_TRUE(refused(TransformerKind::decoder, {}, 0, ahead));
+  EXPECT_FALSE(refused(TransformerKind::encoder, {}, 0, ahead));
+  TransformerOptions odd;
+  odd.width = 6;
+  odd.heads = 2;
+  odd.positions = Positions::rotary;
+  EXPECT_TRUE(refused(TransformerKind::encoder, odd, 0, vectors)) << "heads of three have no pairs";
+  TransformerOptions tied;
+  tied.tied_head = true;
+  const TaskShape own_ids{.tokens = 4, .classes = 5, .vocabulary = 5, .every_position = true};
+  EXPECT_FALSE(refused(TransformerKind::decoder, tied, 0, own_ids));
+  EXPECT_TRUE(refused(TransformerKind::decoder, tied, 0, every));
+  EXPECT_TRUE(refused(TransformerKind::encoder, tied, 0, vectors));
   EXPECT_TRUE(refused(TransformerKind::vit, {}, 7, vectors));
   EXPECT_TRUE(refused(TransformerKind::vit, {}, 9, image));
   EXPECT_FALSE(refused(TransformerKind::vit, {}, 7, image));

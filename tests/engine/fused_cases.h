@@ -30,6 +30,33 @@ inline EngineConfig decoder_config() {
   return config;
 }
 
+// A bidirectional encoder without a cls token, as for hidden words.
+inline EngineConfig everywhere_config() {
+  EngineConfig config = decoder_config();
+  config.model = "transformer";
+  config.shape.looks_ahead = true;
+  return config;
+}
+
+// Transformers of every kind of block: what is beside attention, and how places are told.
+inline std::vector<EngineConfig> block_variants() {
+  std::vector<EngineConfig> all;
+  for (EngineConfig config : {base_config(), decoder_config(), everywhere_config()})
+    for (const char* norm : {"layer", "rms", "none"})
+      for (const char* positions : {"learned", "rotary"})
+        for (const double mlp_ratio : {0.0, 1.5}) {
+          config.model_options["norm"] = std::string(norm);
+          config.model_options["positions"] = std::string(positions);
+          config.model_options["mlp_ratio"] = mlp_ratio;
+          config.model_options["activation"] = std::string(all.size() % 3 == 0 ? "gelu" : "relu");
+          const bool tied = config.shape.vocabulary > 0 && all.size() % 2 == 0;
+          config.model_options["tied_head"] = tied;
+          if (tied) config.shape.classes = config.shape.vocabulary;
+          all.push_back(config);
+        }
+  return all;
+}
+
 inline EngineConfig vit_config() {
   EngineConfig config = base_config();
   config.model = "vit";

@@ -82,7 +82,8 @@ TEST(FusedThreads, BitsDoNotDependOnTheirNumberForAnyModel) {
 }
 
 TEST(FusedEngine, ObservingChangesNoBitOfTheRun) {
-  for (EngineConfig config : {base_config(), decoder_config(), vit_config(), mlp_config(), resnet_config()}) {
+  for (EngineConfig config :
+       {base_config(), decoder_config(), everywhere_config(), vit_config(), mlp_config(), resnet_config()}) {
     config.model_options["dropout"] = 0.1;
     FusedEngine seen(config), alone(config);
     for (std::int64_t step = 0; step < 3; ++step) {

@@ -57,6 +57,11 @@ TEST(Gemm, EveryEpilogueMatchesThePlainLoop) {
         return normal_below(biased(i, j)) + biased(i, j) * normal_density(biased(i, j));
       };
       expect_matrix(slope, derivative, 1e-5, false);
+      multiply_relu(size, p.from(), p.b(), bias.data(), p.to(), slope.data());
+      expect_matrix(
+          p.c, [&](auto i, auto j) { return std::max(biased(i, j), 0.0); }, 1e-5);
+      expect_matrix(
+          slope, [&](auto i, auto j) { return p.c(i, j) > 0 ? 1.0 : 0.0; }, 0, false);
       multiply_by_slope(size, p.from(), p.b(), noise.data(), p.to());
       expect_matrix(
           p.c, [&](auto i, auto j) { return p.exact(i, j) * noise(i, j); }, 1e-5);

@@ -1,10 +1,11 @@
-// LayerNorm, attention rows, head norms, column sums, cross-entropy, updates: against plain loops, and gradients
-// against finite differences of the plain loops in double.
+// LayerNorm, RMSNorm, rotary positions, attention rows, head norms, column sums, cross-entropy, updates: against plain
+// loops, and gradients against finite differences of the plain loops in double.
 #include "kernels/elementwise.h"
 #include "kernels/head_norm.h"
 #include "kernels/layer_norm.h"
 #include "kernels/plain_attention.h"
 #include "kernels/reference.h"
+#include "kernels/rotary.h"
 #include "kernels/single_rows.h"
 #include "kernels/updates.h"
 
@@ -69,47 +70,72 @@ TEST(AttentionRows, StayFiniteForEqualLogits) {
 
 TEST(LayerNorm, MatchesPlainLoopsThereAndBack) {
   for_every_instruction_set([] {
-    for (const std::size_t width : {1, 3, 8, 17, 32, 65}) {
-      const std::size_t rows = 5;
-      Matrix x(rows, width, "x"), gain(1, width, "gain"), bias(1, width, "bias"), y(rows, width), dx(rows, width);
-      Matrix dy(rows, width, "dy"), residual(rows, width, "residual"), d_gain(1, width), d_bias(1, width);
-      Buffer mean(rows), scale(rows);
-      const NormShape shape{rows, width, 1e-3F};
-      layer_norm(shape, x.data(), x.stride, gain.data(), bias.data(), y.data(), y.stride, mean.data(), scale.data());
-      const auto norm = [&](const Vector& row) {
-        double m = 0, v = 0;
-        for (const double e : row) m += e / static_cast<double>(width);
-        for (const double e : row) v += (e - m) * (e - m) / static_cast<double>(width);
-        Vector out;
-        for (std::size_t j = 0; j < width; ++j)
-          out.push_back((row[j] - m) / std::sqrt(v + 1e-3) * gain(0, j) + bias(0, j));
-        return out;
-      };
-      layer_norm_backward(shape, x.data(), x.stride, gain.data(), mean.data(), scale.data(), dy.data(), dy.stride,
-                          residual.data(), dx.data(), dx.stride, d_gain.data(), d_bias.data());
-      Vector by_gain(width, 0.0), by_bias(width, 0.0);
-      for (std::size_t i = 0; i < rows; ++i) {
-        Vector row, weight;
-        for (std::size_t j = 0; j < width; ++j) {
-          row.push_back(x(i, j));
-          weight.push_back(dy(i, j));
+    for (const std::size_t width : {1, 3, 8, 17, 32, 65})
+      for (const bool centered : {true, false}) {
+        const std::size_t rows = 5;
+        Matrix x(rows, width, "x"), gain(1, width, "gain"), bias(1, width, "bias"), y(rows, width), dx(rows, width);
+        Matrix dy(rows, width, "dy"), residual(rows, width, "residual"), d_gain(1, width), d_bias(1, width);
+        Buffer mean(rows), scale(rows);
+        const NormShape shape{rows, width, 1e-3F, centered};
+        layer_norm(shape, x.data(), x.stride, gain.data(), bias.data(), y.data(), y.stride, mean.data(), scale.data());
+        const auto norm = [&](const Vector& row) {
+          double m = 0, v = 0;
+          for (const double e : row) m += !centered ? 0 : e / static_cast<double>(width);
+          for (const double e : row) v += (e - m) * (e - m) / static_cast<double>(width);
+          Vector out;
+          for (std::size_t j = 0; j < width; ++j)
+            out.push_back((row[j] - m) / std::sqrt(v + 1e-3) * gain(0, j) + (centered ? bias(0, j) : 0));
+          return out;
+        };
+        layer_norm_backward(shape, x.data(), x.stride, gain.data(), mean.data(), scale.data(), dy.data(), dy.stride,
+                            residual.data(), dx.data(), dx.stride, d_gain.data(), d_bias.data());
+        Vector by_gain(width, 0.0), by_bias(width, 0.0);
+        for (std::size_t i = 0; i < rows; ++i) {
+          Vector row, weight;
+          for (std::size_t j = 0; j < width; ++j) {
+            row.push_back(x(i, j));
+            weight.push_back(dy(i, j));
+          }
+          const Vector expected = norm(row), slope = slopes(norm, row, weight);
+          for (std::size_t j = 0; j < width; ++j) {
+            ASSERT_NEAR(y(i, j), expected[j], 1e-5);
+            ASSERT_NEAR(dx(i, j), slope[j] + residual(i, j), 5e-5);
+            by_gain[j] += weight[j] * (expected[j] - (centered ? bias(0, j) : 0)) / gain(0, j);
+            by_bias[j] += centered ? weight[j] : 0;
+          }
         }
-        const Vector expected = norm(row), slope = slopes(norm, row, weight);
-        for (std::size_t j = 0; j < width; ++j) {
-          ASSERT_NEAR(y(i, j), expected[j], 1e-5);
-          ASSERT_NEAR(dx(i, j), slope[j] + residual(i, j), 5e-5);
-          by_gain[j] += weight[j] * (expected[j] - bias(0, j)) / gain(0, j);
-          by_bias[j] += weight[j];
-        }
+        expect_matrix(
+            d_gain, [&](auto, auto j) { return by_gain[j]; }, 1e-5);
+        expect_matrix(
+            d_bias, [&](auto, auto j) { return by_bias[j]; }, 1e-5);
+        expect_matrix(
+            y, [&](auto i, auto j) { return y(i, j); }, 1);
       }
-      expect_matrix(
-          d_gain, [&](auto, auto j) { return by_gain[j]; }, 1e-5);
-      expect_matrix(
-          d_bias, [&](auto, auto j) { return by_bias[j]; }, 1e-5);
-      expect_matrix(
-          y, [&](auto i, auto j) { return y(i, j); }, 1);
-    }
   });
+}
+
+TEST(Rotary, TurnsPairsByTheirPlaceAndBack) {
+  const std::size_t rows = 6, tokens = 3, heads = 2, width = 6, pairs = 3;
+  Matrix x(rows, heads * width, "x"), y(rows, heads * width), back(rows, heads * width);
+  std::vector<float> cosines, sines;
+  for (std::size_t i = 0; i < tokens * pairs; ++i) {
+    cosines.push_back(std::cos(0.3F * static_cast<float>(i)));
+    sines.push_back(std::sin(0.3F * static_cast<float>(i)));
+  }
+  const RotaryShape shape{rows, tokens, heads, width};
+  turn_heads(shape, Turn::forward, cosines.data(), sines.data(), x.data(), x.stride, y.data(), y.stride);
+  expect_matrix(
+      y,
+      [&](std::size_t row, std::size_t column) {
+        const std::size_t i = column % width % pairs, first = column / width * width + i;
+        const double angle = 0.3 * static_cast<double>(row % tokens * pairs + i);
+        return column % width < pairs ? x(row, first) * std::cos(angle) - x(row, first + pairs) * std::sin(angle)
+                                      : x(row, first + pairs) * std::cos(angle) + x(row, first) * std::sin(angle);
+      },
+      1e-6);
+  turn_heads(shape, Turn::back, cosines.data(), sines.data(), y.data(), y.stride, back.data(), back.stride);
+  expect_matrix(
+      back, [&](auto i, auto j) { return static_cast<double>(x(i, j)); }, 1e-6);
 }
 
 TEST(HeadNorm, MatchesPlainLoopsThereAndBack) {

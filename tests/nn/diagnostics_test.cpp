@@ -24,7 +24,7 @@ std::map<std::string, double> look(Engine& engine, const Batch& batch, std::int6
 
 TEST(FusedDiagnostics, AgreeWithThoseOfTheReferenceInDouble) {
   for (const RuleVariant& variant : rule_variants()) {
-    for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {
+    for (EngineConfig config : {base_config(), decoder_config(), everywhere_config(), vit_config()}) {
       config.rule = variant.rule;
       config.rule_options = variant.options;
       config.scale.kind = ScaleKind::half_cosine;

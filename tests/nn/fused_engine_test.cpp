@@ -31,7 +31,7 @@ void expect_same_parameters(const EngineConfig& config) {
 
 TEST(FusedEngine, ParametersAreThoseOfTheReference) {
   for (const RuleVariant& variant : rule_variants()) {
-    for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {
+    for (EngineConfig config : {base_config(), decoder_config(), everywhere_config(), vit_config()}) {
       config.rule = variant.rule;
       config.rule_options = variant.options;
       config.scale.kind = ScaleKind::learned;
@@ -91,7 +91,7 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 TEST(FusedEngine, ShowsTheSameInsidesAsTheReference) {
   for (const RuleVariant& variant : rule_variants()) {
-    for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {
+    for (EngineConfig config : {base_config(), decoder_config(), everywhere_config(), vit_config()}) {
       config.rule = variant.rule;
       config.rule_options = variant.options;
       config.model_options["dropout"] = 0.1;
@@ -128,7 +128,7 @@ TEST(FusedEngine, ShowsTheSameInsidesAsTheReference) {
 
 TEST(FusedEngine, ShowsHeadsThatAreScaledOrFixedAsTheReferenceDoes) {
   for (const HeadInterventions& change : head_interventions())
-    for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {
+    for (EngineConfig config : {base_config(), decoder_config(), everywhere_config(), vit_config()}) {
       config.interventions = change;
       SCOPED_TRACE(text_of(config));
       FusedEngine fused(config);
@@ -243,7 +243,7 @@ TEST(FusedEngine, AGradientThatIsSetToZeroMovesNothing) {
 }
 
 TEST(FusedEngine, FixedHeadsGiveNoGradientToQueriesAndKeysInEitherEngine) {
-  for (EngineConfig config : {base_config(), decoder_config(), vit_config()}) {
+  for (EngineConfig config : {base_config(), decoder_config(), everywhere_config(), vit_config()}) {
     config.interventions.attention = {FixedKind::wanted, {{1}, {0}}, {}};
     FusedEngine fused(config);
     ReferenceEngine reference(config);

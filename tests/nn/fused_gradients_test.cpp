@@ -151,7 +151,7 @@ TEST(FusedGradients, AgreeForOtherNumbersThanTheDefaults) {
 
 TEST(FusedGradients, AgreeUnderMasks) {
   for (const RuleVariant& variant : rule_variants()) {
-    for (EngineConfig config : {base_config(), decoder_config()}) {
+    for (EngineConfig config : {base_config(), decoder_config(), everywhere_config()}) {
       for (const bool biased : {false, true}) {
         config.rule = variant.rule;
         config.rule_options = variant.options;
@@ -167,16 +167,37 @@ TEST(FusedGradients, AgreeWithHeadsThatAreScaledOrFixed) {
     std::uint64_t step = 0;
     for (const HeadInterventions& change : head_interventions()) {
       // Every model, scale and mask with every rule; not all with every change.
-      EngineConfig config = step % 3 == 0 ? base_config() : step % 3 == 1 ? decoder_config() : vit_config();
+      EngineConfig config = step % 4 == 0   ? base_config()
+                            : step % 4 == 1 ? decoder_config()
+                            : step % 4 == 2 ? everywhere_config()
+                                            : vit_config();
       config.rule = variant.rule;
       config.rule_options = variant.options;
       config.scale.kind = step % 2 == 0 ? ScaleKind::fixed : ScaleKind::learned;
-      config.model_options["qkv_bias"] = step % 4 == 0;
+      config.model_options["qkv_bias"] = step % 3 == 0;
       config.interventions = change;
       const bool masked = config.model != "vit" && step % 5 < 2;
       expect_same_gradients(config, batch_with_keys(config, 6, {.masked = masked, .step = ++step}), 3);
     }
   }
+}
+
+TEST(FusedGradients, AgreeForEveryKindOfBlock) {
+  Agreement total;
+  std::size_t turn = 0;
+  for (EngineConfig config : block_variants())
+    for (int again = 0; again < 3; ++again, ++turn) {
+      const RuleVariant& variant = rule_variants()[turn % rule_variants().size()];
+      config.rule = variant.rule;
+      config.rule_options = variant.options;
+      config.scale.kind = turn % 2 == 0 ? ScaleKind::fixed : ScaleKind::learned;
+      config.model_options["qkv_bias"] = turn % 3 == 0;
+      config.model_options["dropout"] = turn % 5 == 0 ? 0.2 : 0.0;
+      config.threads = 1 + static_cast<int>(turn % 2);
+      const BatchOptions options{.masked = turn % 4 == 1, .asked_share = turn % 2 == 0 ? 1 : 0.4, .step = turn};
+      total += expect_same_gradients(config, random_batch(config.shape, 9, options), 3);
+    }
+  expect_as_exact_as_autograd(total, 5e-7);
 }
 
 TEST(FusedGradients, AgreeForEveryLoss) {

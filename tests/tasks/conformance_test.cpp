@@ -227,11 +227,54 @@ TEST_P(TaskConformance, AnswersAreDeterminedByWhatStandsUpToThem) {
   }
 }
 
+// Where samples are few, what is trained on must not be judged by.
+TEST_P(TaskConformance, AFiniteSetIsSplit) {
+  if (!task_->finite()) return;
+  const auto all_of = [&](const std::string& stream, std::uint64_t seed) {
+    std::set<std::pair<std::vector<std::int32_t>, std::vector<float>>> samples;
+    const Batch batch = draw(20'000, seed, stream);
+    const auto slice = [&](const auto& all, std::int64_t i) {
+      const auto size = static_cast<std::ptrdiff_t>(all.size()) / batch.samples;
+      return std::vector(all.begin() + i * size, all.begin() + (i + 1) * size);
+    };
+    for (std::int64_t i = 0; i < batch.samples; ++i) samples.insert({slice(batch.ids, i), slice(batch.inputs, i)});
+    return samples;
+  };
+  const auto train = all_of("train", 1), validation = all_of("validation", 1);
+  EXPECT_EQ(train, all_of("train", 2)) << "the split depends on the seed, or 20,000 draws do not show all";
+  for (const auto& sample : validation) ASSERT_FALSE(train.contains(sample));
+}
+
+TEST_P(TaskConformance, ProbesAreStreamsTheOracleSolves) {
+  std::set<std::string> names;
+  for (const Probe& probe : task_->probes()) {
+    EXPECT_TRUE(names.insert(probe.name).second) << probe.name << " twice";
+    EXPECT_TRUE(std::all_of(probe.name.begin(), probe.name.end(),
+                            [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; }));
+    const Batch batch = draw(500, 1, probe.stream);
+    const Batch validation = draw(500, 1, "validation");
+    EXPECT_TRUE(batch.inputs != validation.inputs || batch.ids != validation.ids);
+    const std::vector<std::int64_t> found = task_->oracle(batch);
+    for (const std::size_t i : asked_in(batch)) {
+      ASSERT_TRUE(found.empty() || found[i] == batch.labels[i]) << probe.name;
+      ASSERT_FALSE(task_->keys_of_answer(batch, static_cast<std::int64_t>(i)).empty());
+    }
+  }
+}
+
 TEST_P(TaskConformance, LabelsAreBalanced) {
-  if (squared_) return;
+  // Natural text is as it is.
+  if (squared_ || (metric_.measure == Measure::bits && !metric_.plateau)) return;
   const std::vector<Answer> answers = draw_answers(20'000);
   std::map<std::int64_t, int> counts;
   for (const Answer& answer : answers) ++counts[answer.label];
+  if (!task_->balanced()) {
+    const auto commonest = std::max_element(counts.begin(), counts.end(),
+                                            [](const auto& a, const auto& b) { return a.second < b.second; });
+    const double share = commonest->second / static_cast<double>(answers.size());
+    EXPECT_LT(share, metric_.measure == Measure::score ? metric_.plateau.value_or(0.5) + 0.02 : 1);
+    return;
+  }
   const double expected = static_cast<double>(answers.size()) / static_cast<double>(shape_.classes);
   ASSERT_EQ(counts.size(), static_cast<std::size_t>(shape_.classes));
   for (const auto& [label, count] : counts) EXPECT_NEAR(count, expected, 5 * std::sqrt(expected)) << "label " << label;

@@ -1,0 +1,16 @@
+// Programs of others that fetch data: npm, apt-get, dpkg-deb, bible.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+
+namespace eureka {
+
+inline constexpr int kProgramNotFound = 127;
+
+// Runs a program inside `directory` with all its output in the new file `log`; returns its exit code.
+int run_program(std::vector<std::string> words, const fs::path& directory, const fs::path& log);
+
+}  // namespace eureka

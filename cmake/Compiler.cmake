@@ -28,9 +28,9 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  # Precompiled headers need ccache told not to look at their time stamps.
+  # Precompiled headers need ccache told not to look at their time stamps; paths from the base on let clones share what they compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-                                  ${CCACHE_PROGRAM})
+                                  CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
   set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
 endif()
 

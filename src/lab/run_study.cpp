@@ -42,7 +42,13 @@ class StudyRun {
     atomic_write(request_.out / "study.toml", to_toml(study_));
     StudyLog log(request_.out);
     observers_.add(log);
-    run_all(lock);
+    try {
+      run_all(lock);
+    } catch (const std::exception&) {
+      // Whatever broke in a directory that is gone broke because it is gone.
+      lock.refuse_if_removed();
+      throw;
+    }
     observers_.tell(StudyFinished{outcome_.end});
     return std::move(outcome_);
   }

@@ -43,7 +43,8 @@ struct TransformerInit {
     v("query_key", query_key, Range{0, 10}, "of W_Q and W_K; 0: as weights");
     v("value", value, Range{0, 10}, "of W_V; 0: as weights");
     v("residual", residual, Range{0, 10},
-      "of the matrices that write to the residual stream (attn.proj, mlp.fc2); 0: as weights; GPT-2: weights / sqrt(2 depth)");
+      "of the matrices that write to the residual stream (attn.proj, mlp.fc2); 0: as weights; GPT-2: weights / sqrt(2 "
+      "depth)");
     v("head", head, Range{0, 10}, "of the classifier; 0: as weights");
     v("embedding", embedding, Range{0, 10}, "of the embedding; 0: uniform within 1/sqrt(fan in), for ids as weights");
     v("positions", positions, Range{0, 10}, "of learned positions");

@@ -283,12 +283,12 @@ MetricsRow TrainingRun::metrics_row() {
   for (ProbeBatch& probe : probes_) {
     const Evaluation evaluation = evaluate(probe.batch);
     if (metric_.measure == Measure::score) {
-      row.add("val_" + metric_.key() + "/" + probe.name, metric_.value(evaluation.loss, evaluation.accuracy));
+      row.add("val_" + metric_.key() + "_" + probe.name, metric_.value(evaluation.loss, evaluation.accuracy));
       continue;
     }
     // Bits are told per unit of the text, which a probe need not be made of.
-    row.add(fmt::format("{}/{}", kValidationLoss, probe.name), evaluation.loss);
-    row.add("val_accuracy/" + probe.name, evaluation.accuracy);
+    row.add(fmt::format("{}_{}", kValidationLoss, probe.name), evaluation.loss);
+    row.add("val_accuracy_" + probe.name, evaluation.accuracy);
   }
   if (loop_.sum_steps > 0) {
     const auto count = static_cast<double>(loop_.sum_steps);

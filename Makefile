@@ -113,7 +113,7 @@ lint:
 	@scripts/check-layers
 	clang-format --dry-run -Werror $$(git ls-files '*.cpp' '*.h')
 	@scripts/configure lint
-	run-clang-tidy -quiet -j $(JOBS) -p build-lint $$(scripts/check-layers --torch-free) > build-lint/clang-tidy.log 2>&1 || { cat build-lint/clang-tidy.log; exit 1; }
+	scripts/lint --jobs $(JOBS)
 
 format:
 	@scripts/install-packages clang-format

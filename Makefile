@@ -107,7 +107,6 @@ bench: packages
 	build/eureka_parts_bench
 	build/eureka_data_bench
 
-# Without precompiled headers: every file must include what it uses.
 lint:
 	@scripts/install-packages $(PROGRAM_PACKAGES) $(LINT_PACKAGES)
 	@scripts/check-layers

@@ -4,7 +4,7 @@
 
 # What the program needs, without libtorch; what the reference engine on libtorch needs; what the tests and benches need.
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
-                    libtomlplusplus-dev zlib1g-dev libpng-dev
+                    libtomlplusplus-dev zlib1g-dev libpng-dev python3
 TORCH_PACKAGES := libopenblas-openmp-dev
 TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
@@ -107,13 +107,12 @@ bench: packages
 	build/eureka_parts_bench
 	build/eureka_data_bench
 
-# Without precompiled headers: every file must include what it uses.
 lint:
 	@scripts/install-packages $(PROGRAM_PACKAGES) $(LINT_PACKAGES)
 	@scripts/check-layers
 	clang-format --dry-run -Werror $$(git ls-files '*.cpp' '*.h')
 	@scripts/configure lint
-	run-clang-tidy -quiet -j $(JOBS) -p build-lint $$(scripts/check-layers --torch-free) > build-lint/clang-tidy.log 2>&1 || { cat build-lint/clang-tidy.log; exit 1; }
+	scripts/lint --jobs $(JOBS)
 
 format:
 	@scripts/install-packages clang-format

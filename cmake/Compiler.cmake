@@ -38,7 +38,7 @@ endif()
 set(CMAKE_CXX_COMPILE_OPTIONS_PIE ${CMAKE_CXX_COMPILE_OPTIONS_PIC})
 
 # Parsed once and not in every file: headers of others that most files include. Ours are not among them, since a change of
-# one would compile everything anew. Whether every file includes what it needs is seen by `make lint`, which has no
+# one would compile everything anew. Whether every file includes what it needs is seen by `make clang`, which has no
 # precompiled headers.
 #
 #   eureka_precompiled(eureka_headers LIBRARIES fmt::fmt HEADERS <vector> <fmt/format.h>)

@@ -35,7 +35,8 @@ const std::vector<FusedModelInfo>& fused_models() {
                                           "convolutional baseline on images: four stages of two basic blocks"),
       model<ResNetNetwork, ResNetOptions>("resnet9", false,
                                           "convolutional baseline on images: four stages of one basic block"),
-      transformer<TransformerOptions>("transformer", "pre-norm encoder: a cls token answers, or every token where the task looks ahead"),
+      transformer<TransformerOptions>(
+          "transformer", "pre-norm encoder: a cls token answers, or every token where the task looks ahead"),
       transformer<VitOptions>("vit", "vision transformer: an image cut into patches, a cls token answers"),
   };
   return all;

@@ -94,7 +94,7 @@ TEST_F(WrongInput, ATruncatedCheckpointNamesTheIntactOne) {
 
 TEST_F(WrongInput, ASecondProcessOnTheSameDirectoryIsRefused) {
   Command first(short_run({"--set", "train.steps=100000"}));
-  while (!fs::exists(fs::path(out()) / "meta.json")) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(first.wait_until([&] { return fs::exists(fs::path(out()) / "meta.json"); }));
   expect_refused(short_run({"--resume", "--set", "train.steps=100000"}), {"in use by another eureka process"});
   first.send(SIGTERM);
   EXPECT_EQ(first.wait().exit_code, 4);

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -46,6 +47,26 @@ class Command {
 
   void send(int signal_number) const { ::kill(child_, signal_number); }
   pid_t pid() const { return child_; }
+
+  bool ended() const {
+    siginfo_t state{};
+    ::waitid(P_PID, static_cast<id_t>(child_), &state, WEXITED | WNOHANG | WNOWAIT);
+    return state.si_pid == child_;
+  }
+  // Until it is so, however slow the machine; false if the process ends without it.
+  template <class Condition>
+  bool wait_until(Condition condition) const {
+    while (!condition()) {
+      if (ended()) return condition();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return true;
+  }
+  // On stderr, so far.
+  bool has_said(std::string_view words) const {
+    const fs::path file = directory_.path() / "err";
+    return fs::exists(file) && read_file(file).find(words) != std::string::npos;
+  }
 
   CommandResult wait() {
     int status = 0;

@@ -26,6 +26,7 @@ constexpr double kRestless = 1;           // rises lost before: a random walk go
 constexpr double kNewGround = 0.65;       // of the rise, ...
 constexpr double kLuck = 1;               // ... less so much noise, if evaluations are many: the best of them was lucky
 constexpr double kLeastOfAll = 0.08;      // of all that was covered, a bad start included: less is the last polish
+constexpr double kLeastOfWay = 0.08;      // of the way from a known level to the best there is
 constexpr double kHoldOfWidth = 0.75;     // the new level against the width: if shorter, the rise may go on
 constexpr double kCalmOfWidth = 4.5;      // plateau and new level together: a ripple rests for less
 constexpr double kCalmAtKnownLevel = 2;   // the same after a known level
@@ -74,6 +75,7 @@ RiseSearch::RiseSearch(const UnitCurve& curve, const DetectorOptions& options, b
     known_level_ = curve.level(*options.plateau_level);
     known_floor_ = curve.level(options.plateau_floor.value_or(*options.plateau_level));
     trust_ = kTrust;
+    if (options.best_level) known_way_ = curve.level(*options.best_level) - *known_level_;
   }
   if (options.budget) budget_ = std::max(1.0, *options.budget / curve.span);
 }
@@ -161,7 +163,7 @@ Rise RiseSearch::measure(std::size_t leaves, std::size_t arrives) const {
 
 bool RiseSearch::is_sudden(const Rise& rise) const {
   const double covered = rise.to - std::min(0.0, worst_before_[rise.leaves]);
-  return rise.height() >= std::max(kCutRise, kLeastOfAll * covered) && leaves_plateau(rise) && is_sharp(rise) &&
+  return rise.height() >= std::max({kCutRise, kLeastOfAll * covered, kLeastOfWay * known_way_}) && leaves_plateau(rise) && is_sharp(rise) &&
          stands_out(rise) && breaks_new_ground(rise) && is_one_rise(rise);
 }
 

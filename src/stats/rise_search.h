@@ -72,6 +72,7 @@ class RiseSearch {
   std::vector<double> worst_before_;  // of the values, a bad start included
   std::optional<double> known_level_;
   double known_floor_ = 0;
+  double known_way_ = 0;  // from the level to the best there is, if both are known
   double trust_ = 1;  // less calm is asked for around a rise from a known level
 };
 

@@ -39,7 +39,7 @@ Findings search(std::span<const CurvePoint> points, std::span<const CurvePoint> 
   UnitCurve curve = make_unit_curve(points, options.direction, finished);
   std::vector<Rise> moments = RiseSearch(curve, options, finished).all();
   // What is noise and what a rise, a growing curve will yet tell; a short log has too little to tell them by.
-  if (moments.empty() && finished && (!curve.is_short_log || curve.one_sample > 0)) {
+  if (moments.empty() && finished && !curve.is_short_log) {
     UnitCurve smoother = make_unit_curve(points, options.direction, finished, Smoothing::patient);
     moments = RiseSearch(smoother, options, finished).all();
     if (!moments.empty()) curve = std::move(smoother);

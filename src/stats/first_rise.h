@@ -11,7 +11,6 @@ namespace eureka {
 
 // `plateaus`, in order, are what was found in the curve. Nothing where no level is known, where the curve has not come
 // to rest on it, begins on it, or crept there over more than twice the time it then stayed.
-std::optional<FirstRise> find_first_rise(const UnitCurve& curve, const DetectorOptions& options,
-                                         const Findings& found);
+std::optional<FirstRise> find_first_rise(const UnitCurve& curve, const DetectorOptions& options, const Findings& found);
 
 }  // namespace eureka

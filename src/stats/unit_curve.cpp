@@ -22,7 +22,6 @@ constexpr double kTie = 1e-9;  // accuracies are multiples of 1/samples: equal s
 constexpr double kLeastSample = 1e-4;  // more samples than this tells of need no rule
 constexpr double kMostSample = 0.02;   // a coarser grid tells of few values seen, not of few samples
 constexpr double kOffMultiple = 0.02;  // logs are rounded
-constexpr std::size_t kAround = 2;     // evaluations on either side that tell the level at one
 constexpr double kTrimmed = 0.05;      // share of the worst values that do not set the range: a bad start is short
 
 double quantile(std::vector<double> values, double share) {
@@ -42,12 +41,6 @@ double one_sample_of(std::vector<double> values) {
     return std::abs(value / smallest - std::round(value / smallest)) < kOffMultiple;
   };
   return smallest >= kLeastSample && smallest <= kMostSample && std::ranges::all_of(values, is_multiple) ? smallest : 0;
-}
-
-// Median of a point and its neighbors.
-double level_around(const std::vector<double>& values, std::size_t at) {
-  const std::size_t first = at - std::min(at, kAround);
-  return median(values, first, std::min(values.size() - 1, at + kAround));
 }
 
 }  // namespace
@@ -100,10 +93,8 @@ UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction directio
                          exact::log(static_cast<double>(points.size()));
   curve.noise_at = noise_in(curve.v);
   std::vector<double> weights;
-  for (std::size_t i = 0; i < curve.size(); ++i) {
-    double& noise = curve.noise_at[i];
+  for (double& noise : curve.noise_at) {
     noise = std::max(patience * noise, curve.noise);
-    if (smoothing == Smoothing::patient) noise = std::max(noise, curve.sampling_deviation(level_around(curve.v, i)));
     weights.push_back(curve.noise * curve.noise / (noise * noise));
   }
   BrokenLine line = fit_broken_line(curve.x, curve.v, weights, penalty);

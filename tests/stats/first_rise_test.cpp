@@ -76,7 +76,8 @@ TEST(FirstRise, WorksWhereLessIsBetter) {
 
 TEST(FirstRise, OfARealRunOfRecallIsNoMoment) {
   const TwoCurves run = recall_run();
-  const Findings found = detect(run.validation, run.training, {.direction = Direction::up, .plateau_level = 0.26, .best_level = 1});
+  const Findings found =
+      detect(run.validation, run.training, {.direction = Direction::up, .plateau_level = 0.26, .best_level = 1});
   ASSERT_TRUE(found.first_rise);
   EXPECT_LT(found.first_rise->from, 0.12);
   EXPECT_NEAR(found.first_rise->to, 0.26, 0.06);

@@ -205,7 +205,8 @@ TEST(RunSummary, KeepsGrokkingAndAFirstRiseApartFromTheMoment) {
   RunSummary summary;
   EXPECT_EQ(to_text(summary).find("grokking"), std::string::npos);
   EXPECT_EQ(to_text(summary).find("first_rise"), std::string::npos);
-  summary.grokking = {.step = 900, .plateau_level = 0.1, .level_after = 1, .rise_start = 700, .rise_end = 1100, .score = 0.5};
+  summary.grokking = {
+      .step = 900, .plateau_level = 0.1, .level_after = 1, .rise_start = 700, .rise_end = 1100, .score = 0.5};
   summary.first_rise = {.step = 40, .from = 0.03, .to = 0.25, .rise_start = 20, .rise_end = 60};
   const RunSummary back = parse_summary(to_text(summary), "the file");
   EXPECT_FALSE(back.moment);

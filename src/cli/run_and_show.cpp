@@ -22,6 +22,18 @@ void print_summary(const RunSummary& summary, const Metric& metric, const fs::pa
   const auto& value = summary.final_validation_metric;
   print("{} after {} steps; validation {} {}\n", status_name(summary.status), summary.steps, metric.name,
         value ? fmt::format("{:.3f}", *value) : "none");
+  if (const auto& rise = summary.first_rise)
+    print("first rise at step {:.0f}: from {:.3f} to the plateau at {:.3f}; no moment\n", rise->step, rise->from,
+          rise->to);
+  if (const auto& grok = summary.grokking) {
+    print(
+        "grokking at step {:.0f}: validation from {:.3f} to {:.3f}, 10-90% in {:.0f} steps, long after training was "
+        "solved; no moment\n",
+        grok->step, grok->plateau_level, grok->level_after, grok->rise_width());
+  } else if (summary.grokking_under_way) {
+    print("grokking under way: validation has risen to {:.3f}, long after training was solved; no moment\n",
+          *summary.grokking_under_way);
+  }
   if (const auto& moment = summary.moment) {
     print("Eureka-moment at step {:.0f}: from {:.3f} to {:.3f}, 10-90% in {:.0f} steps (score {:.2f})\n", moment->step,
           moment->plateau_level, moment->level_after, moment->rise_width(), moment->score);
@@ -30,7 +42,7 @@ void print_summary(const RunSummary& summary, const Metric& metric, const fs::pa
           summary.stuck_level ? fmt::format(" at {:.3f}", *summary.stuck_level) : "", *summary.under_way);
   } else if (summary.stuck_level) {
     print("no Eureka-moment: still on the plateau at {:.3f}\n", *summary.stuck_level);
-  } else {
+  } else if (!summary.grokking && !summary.grokking_under_way) {
     print("no Eureka-moment, and no plateau to leave\n");
   }
   print("{}\n", out.string());

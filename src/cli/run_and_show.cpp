@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/machine_memory.h"
 #include "base/output.h"
 #include "base/terminal.h"
 #include "cli/live_plot.h"
 #include "cli/stop.h"
 #include "engine/transformer_layout.h"
 #include "lab/heartbeat.h"
+#include "train/run_memory.h"
 
 namespace eureka::cli {
 namespace {
@@ -48,10 +50,26 @@ void print_summary(const RunSummary& summary, const Metric& metric, const fs::pa
   print("{}\n", out.string());
 }
 
+// Said before any of it is taken.
+void tell_memory(const RunConfig& config, const Task& task, const ShowOptions& options) {
+  const auto needs = run_memory(config, task);
+  if (!needs) return;
+  const auto bytes = static_cast<double>(needs->total());
+  const double available = machine_memory().available;
+  if (bytes > available)
+    tell("eureka: needs about {} of memory, of which {} are free now: it may be slow, or be killed\n  {}\n",
+         memory_text(bytes), memory_text(available), needs->how_to_shrink);
+  else if (!options.quiet)
+    tell("{}: needs about {} of memory\n", title_of(config), memory_text(bytes));
+}
+
 }  // namespace
 
 int run_and_show(const RunConfig& config, const RunRequest& request, const ShowOptions& options) {
-  const Metric metric = Registry<Task>::instance().make(config.task.name, config.task.options)->metric();
+  const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  const Metric metric = task->metric();
+  const bool has_ended = request.resume && !request.resume_step && read_summary(request.directory).has_value();
+  if (!has_ended) tell_memory(config, *task, options);
   LivePlot plot(title_of(config), metric, options.quiet);
   if (!options.number.empty()) plot.show(find_shown_number(options.number));
   Heartbeat heartbeat(options.heartbeat, plot);

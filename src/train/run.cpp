@@ -12,6 +12,7 @@
 #include "train/noted_rises.h"
 #include "train/records/branch_origin.h"
 #include "train/run_data.h"
+#include "train/run_memory.h"
 #include "train/schedule.h"
 #include "train/wanted_keys.h"
 
@@ -356,6 +357,8 @@ RunMeta TrainingRun::meta(RunStatus status) const {
   meta.updates_done = loop_.step;
   meta.seconds_of_last_session = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   meta.why_not_fused = chosen_.why_not_fused;
+  if (const auto needs = run_memory(config_, *task_); needs && engine_->name() == "fused")
+    meta.memory_bytes = static_cast<std::int64_t>(needs->total());
   return meta;
 }
 
@@ -383,6 +386,7 @@ RunSummary TrainingRun::summary(RunStatus status) {
 RunParts make_parts(const RunConfig& config) {
   RunParts parts;
   parts.task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  refuse_beyond_machine(config, *parts.task);
   parts.engine = make_engine(config.run.engine, engine_config(config, parts.task->shape()));
   return parts;
 }

@@ -131,14 +131,14 @@ void BM_Attention(benchmark::State& state) {
   const std::vector<float> multiples(shape.heads, 1.0F);
   const HeadRules rule{Rule(), 0.25F, multiples.data()};
   const MatrixA q{qkv.data(), stride}, k{qkv.data() + width, stride}, v{qkv.data() + 2 * width, stride};
-  attention(shape, rule, q, k, v, logits.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
+  attention(shape, rule, q, k, v, {logits.data(), weights.data()}, {out.data(), row_stride(width)}, scratch.data());
   for (auto _ : state) {
     if (kBackward)
-      attention_backward(shape, rule, q, k, v, logits.data(), weights.data(), {out.data(), row_stride(width)},
+      attention_backward(shape, rule, q, k, v, {logits.data(), weights.data()}, {out.data(), row_stride(width)},
                          {d_qkv.data(), stride}, {d_qkv.data() + width, stride}, {d_qkv.data() + 2 * width, stride},
                          nullptr, scratch.data());
     else
-      attention(shape, rule, q, k, v, logits.data(), weights.data(), {out.data(), row_stride(width)}, scratch.data());
+      attention(shape, rule, q, k, v, {logits.data(), weights.data()}, {out.data(), row_stride(width)}, scratch.data());
   }
   count_flops(state, (kBackward ? 8.0 : 4.0) * static_cast<double>(rows * shape.keys * width));
 }

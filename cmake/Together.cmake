@@ -1,5 +1,5 @@
-# Sources of a target are compiled several at a time where scripts/batches.py says they can be: under sanitizers most of the
-# time goes into templates that every file has of its own otherwise. After all targets are declared.
+# Sources of a target are compiled several at a time where scripts/batches.py says they can be: most of the
+# time goes into headers and templates that every file has of its own otherwise. After all targets are declared.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(EUREKA_BATCH 6)
 

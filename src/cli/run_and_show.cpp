@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/machine_memory.h"
 #include "base/output.h"
 #include "base/terminal.h"
 #include "cli/live_plot.h"
 #include "cli/stop.h"
 #include "engine/transformer_layout.h"
 #include "lab/heartbeat.h"
+#include "train/run_memory.h"
 
 namespace eureka::cli {
 namespace {
@@ -22,6 +24,18 @@ void print_summary(const RunSummary& summary, const Metric& metric, const fs::pa
   const auto& value = summary.final_validation_metric;
   print("{} after {} steps; validation {} {}\n", status_name(summary.status), summary.steps, metric.name,
         value ? fmt::format("{:.3f}", *value) : "none");
+  if (const auto& rise = summary.first_rise)
+    print("first rise at step {:.0f}: from {:.3f} to the plateau at {:.3f}; no moment\n", rise->step, rise->from,
+          rise->to);
+  if (const auto& grok = summary.grokking) {
+    print(
+        "grokking at step {:.0f}: validation from {:.3f} to {:.3f}, 10-90% in {:.0f} steps, long after training was "
+        "solved; no moment\n",
+        grok->step, grok->plateau_level, grok->level_after, grok->rise_width());
+  } else if (summary.grokking_under_way) {
+    print("grokking under way: validation has risen to {:.3f}, long after training was solved; no moment\n",
+          *summary.grokking_under_way);
+  }
   if (const auto& moment = summary.moment) {
     print("Eureka-moment at step {:.0f}: from {:.3f} to {:.3f}, 10-90% in {:.0f} steps (score {:.2f})\n", moment->step,
           moment->plateau_level, moment->level_after, moment->rise_width(), moment->score);
@@ -30,16 +44,32 @@ void print_summary(const RunSummary& summary, const Metric& metric, const fs::pa
           summary.stuck_level ? fmt::format(" at {:.3f}", *summary.stuck_level) : "", *summary.under_way);
   } else if (summary.stuck_level) {
     print("no Eureka-moment: still on the plateau at {:.3f}\n", *summary.stuck_level);
-  } else {
+  } else if (!summary.grokking && !summary.grokking_under_way) {
     print("no Eureka-moment, and no plateau to leave\n");
   }
   print("{}\n", out.string());
 }
 
+// Said before any of it is taken.
+void tell_memory(const RunConfig& config, const Task& task, const ShowOptions& options) {
+  const auto needs = run_memory(config, task);
+  if (!needs) return;
+  const auto bytes = static_cast<double>(needs->total());
+  const double available = machine_memory().available;
+  if (bytes > available)
+    tell("eureka: needs about {} of memory, of which {} are free now: it may be slow, or be killed\n  {}\n",
+         memory_text(bytes), memory_text(available), needs->how_to_shrink);
+  else if (!options.quiet)
+    tell("{}: needs about {} of memory\n", title_of(config), memory_text(bytes));
+}
+
 }  // namespace
 
 int run_and_show(const RunConfig& config, const RunRequest& request, const ShowOptions& options) {
-  const Metric metric = Registry<Task>::instance().make(config.task.name, config.task.options)->metric();
+  const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  const Metric metric = task->metric();
+  const bool has_ended = request.resume && !request.resume_step && read_summary(request.directory).has_value();
+  if (!has_ended) tell_memory(config, *task, options);
   LivePlot plot(title_of(config), metric, options.quiet);
   if (!options.number.empty()) plot.show(find_shown_number(options.number));
   Heartbeat heartbeat(options.heartbeat, plot);

@@ -32,11 +32,17 @@ bool DiagnosticSet::wants_parameters() const {
       members_, [](const Member& member) { return member.request.parameters != ParameterGradients::none; });
 }
 
+ObservationRequest DiagnosticSet::wants() const {
+  if (empty()) return {};
+  ObservationRequest wanted = members_.front().request;
+  for (const Member& member : members_) wanted = wanted | member.request;
+  return wanted;
+}
+
 LookResult DiagnosticSet::look(Engine& engine, const LookRequest& request) {
   LookResult result;
   if (empty()) return result;
-  ObservationRequest wanted = members_.front().request;
-  for (const Member& member : members_) wanted = wanted | member.request;
+  ObservationRequest wanted = wants();
   const std::int64_t all = request.batch.samples;
   wanted.samples = request.samples > 0 ? std::min(request.samples, all) : all;
   wanted.last_update = request.last_update;

@@ -34,6 +34,9 @@ class DiagnosticSet {
   // Whether somebody wants the gradients of the parameters, which a step of the training has anyway.
   bool wants_parameters() const;
 
+  // What all of them together ask for; nothing, where there are none.
+  ObservationRequest wants() const;
+
   // Changes no bit of what the engine computes.
   LookResult look(Engine& engine, const LookRequest& request);
 

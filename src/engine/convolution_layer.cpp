@@ -25,9 +25,6 @@ ConvolutionLayer::ConvolutionLayer(const ConvolutionPlan& plan, const ImageShape
       weight_(layout.find(plan.name + ".weight")),
       gain_(layout.find(plan.name + ".norm.weight")),
       bias_(layout.find(plan.name + ".norm.bias")),
-      ordered_(weight_.floats()),
-      forward_(round_up(weight_.rows) * weight_.columns),
-      back_(weight_.rows * round_up(weight_.columns)),
       running_mean_(channels(), 0.0F),
       running_variance_(channels(), 1.0F),
       next_mean_(running_mean_),
@@ -35,7 +32,28 @@ ConvolutionLayer::ConvolutionLayer(const ConvolutionPlan& plan, const ImageShape
       mean_(channels()),
       inverse_deviation_(channels()) {
   for (Share& share : shares_) share = {std::vector<double>(stride()), std::vector<double>(stride())};
-  for (Buffer* buffer : {&scale_, &shift_, &factor_, &offset_, &slope_, &center_}) *buffer = Buffer(stride());
+}
+
+std::vector<ConvolutionLayer::Memory> ConvolutionLayer::memory() const {
+  return {{&ConvolutionLayer::ordered_, weight_.floats()},
+          {&ConvolutionLayer::forward_, round_up(weight_.rows) * weight_.columns},
+          {&ConvolutionLayer::back_, weight_.rows * round_up(weight_.columns)},
+          {&ConvolutionLayer::scale_, stride()},
+          {&ConvolutionLayer::shift_, stride()},
+          {&ConvolutionLayer::factor_, stride()},
+          {&ConvolutionLayer::offset_, stride()},
+          {&ConvolutionLayer::slope_, stride()},
+          {&ConvolutionLayer::center_, stride()}};
+}
+
+std::size_t ConvolutionLayer::bytes() const {
+  std::size_t total = 0;
+  for (const Memory& part : memory()) total += Buffer::bytes(part.floats);
+  return total;
+}
+
+void ConvolutionLayer::allocate() {
+  for (const auto& [buffer, floats] : memory()) this->*buffer = Buffer(floats);
 }
 
 std::size_t ConvolutionLayer::patches_at_once() const {
@@ -62,9 +80,9 @@ ConvolutionLayer::Scratch::Scratch(const std::vector<ConvolutionLayer>& layers) 
   d_weight = Buffer(size.weight);
 }
 
-std::size_t ConvolutionLayer::Scratch::floats(const std::vector<ConvolutionLayer>& layers) {
+std::size_t ConvolutionLayer::Scratch::bytes(const std::vector<ConvolutionLayer>& layers) {
   const ScratchSize size = scratch_size(layers);
-  return 2 * size.patches + size.dy + size.weight;
+  return 2 * Buffer::bytes(size.patches) + Buffer::bytes(size.dy) + Buffer::bytes(size.weight);
 }
 
 ImageShape ConvolutionLayer::output() const {

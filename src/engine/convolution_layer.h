@@ -21,9 +21,13 @@ class ConvolutionLayer {
   // Memory of one thread, enough for every layer that it was made for.
   struct Scratch {
     explicit Scratch(const std::vector<ConvolutionLayer>& layers);
-    static std::size_t floats(const std::vector<ConvolutionLayer>& layers);
+    static std::size_t bytes(const std::vector<ConvolutionLayer>& layers);
     Buffer patches, d_patches, dy, d_weight;
   };
+
+  // Of its buffers, which it has after allocate().
+  std::size_t bytes() const;
+  void allocate();
 
   const std::string& name() const { return name_; }
   std::size_t channels() const { return weight_.rows; }
@@ -65,6 +69,13 @@ class ConvolutionLayer {
     std::size_t patches = 0, dy = 0, weight = 0;
   };
   static ScratchSize scratch_size(const std::vector<ConvolutionLayer>& layers);
+
+  // A buffer and its size: one list serves both who makes them and who only counts.
+  struct Memory {
+    Buffer ConvolutionLayer::*buffer;
+    std::size_t floats;
+  };
+  std::vector<Memory> memory() const;
 
   // How many patches are a matrix at once.
   std::size_t patches_at_once() const;

@@ -32,6 +32,10 @@ namespace eureka {
 enum class Precision { float32, bfloat16 };
 constexpr auto enum_names(Precision) { return std::array{"float32", "bfloat16"}; }
 
+// What a thread of the fused engine keeps of the attention of a few samples from the forward to the backward pass, at
+// most; beyond that it keeps nothing and computes it again. In bytes.
+inline constexpr std::size_t kKeptAttention = std::size_t{8} << 20;
+
 struct EngineConfig {
   TaskShape shape;
   std::string model = "transformer";
@@ -49,7 +53,8 @@ struct EngineConfig {
   int threads = 1;
   std::string device = "cpu";
   Precision precision = Precision::float32;
-  bool double_precision = false;  // for tests
+  bool double_precision = false;                // for tests
+  std::size_t kept_attention = kKeptAttention;  // the same bits with any other
 };
 
 struct StepSettings {
@@ -161,7 +166,7 @@ class Engine {
 // The number of this interface: what the program expects of the torch library. It grows with every change to what the
 // two exchange (Engine, EngineConfig, Batch and all that hangs on them), so that a library of another build is refused
 // instead of crashing.
-inline constexpr int kEngineInterface = 4;
+inline constexpr int kEngineInterface = 5;
 
 // Facts about the torch library for `eureka doctor`.
 struct TorchFacts {

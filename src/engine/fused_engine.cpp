@@ -12,6 +12,7 @@
 #include "base/work_part.h"
 #include "engine/fused_models.h"
 #include "engine/last_update.h"
+#include "engine/memory_needs.h"
 #include "engine/transformer_layout.h"
 #include "kernels/fused_rules.h"
 #include "kernels/updates.h"
@@ -57,8 +58,12 @@ FusedEngine::FusedEngine(const EngineConfig& config)
       network_(find_fused_model(config.model)->make(config)),
       layout_(network_->layout()),
       pool_(static_cast<std::size_t>(std::max(1, config.threads))),
-      losses_(*this),
-      values_(layout_.floats) {
+      losses_(*this) {
+  // For one sample: whoever knows how many a batch has says more (train/run_memory.h).
+  refuse_beyond_machine("this model needs", static_cast<double>(fused_memory(config, 1).total()),
+                        network_->how_to_shrink());
+  network_->allocate();
+  values_ = Buffer(layout_.floats);
   for (std::size_t i = 0; i < layout_.specs.size(); ++i) {
     const std::vector<float> initial = initial_values(layout_.specs[i], config.seed);
     const Slot& slot = layout_.slots[i];

@@ -1,11 +1,6 @@
 #include "engine/fused_network.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-
-#include "base/error.h"
 
 namespace eureka {
 
@@ -38,17 +33,6 @@ std::size_t group_count(std::size_t samples, std::size_t rows) {
   std::size_t groups = 2;
   while (groups < kMostGroups && samples * rows >= 2 * groups * kRowsPerGroup) groups *= 2;
   return std::min(groups, std::max<std::size_t>(1, samples));
-}
-
-void check_memory(const FlatLayout& layout, double floats, const std::string& hint) {
-  // Weights, their two packed forms, two moments, the gradients of the groups.
-  const double bytes = (floats + static_cast<double>(layout.floats) * (5.0 + kMostGroups)) * sizeof(float);
-  const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
-  if (bytes > memory)
-    throw Error(
-        ErrorKind::config,
-        fmt::format("this model needs {:.1f} GB of memory, this machine has {:.1f} GB", bytes / 1e9, memory / 1e9), {},
-        hint);
 }
 
 }  // namespace eureka

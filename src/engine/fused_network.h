@@ -1,6 +1,7 @@
 // What the fused engine trains: a network that lays out its parameters in one flat buffer and takes batches through
 // itself, forward and backward. Losses, optimizer, state and threads are the engine's.
 //
+//   network.allocate();                                          once; network.memory(...) says before what that takes
 //   network.take_weights(values, step);                          once before the passes of a step
 //   network.pass({.batch = batch, .step = 3, .gradients = groups}, pool, losses);
 //
@@ -70,6 +71,13 @@ struct NetworkState {
   std::span<float> values;
 };
 
+// Bytes, as far as they lie in buffers.
+struct NetworkMemory {
+  std::size_t weights = 0;      // the parameters again, packed for the products
+  std::size_t activations = 0;  // of all threads
+  std::size_t looking = 0;      // of those who look inside, taken at the first look
+};
+
 class FusedNetwork {
  public:
   FusedNetwork(FlatLayout layout, const TaskShape& shape);
@@ -80,6 +88,14 @@ class FusedNetwork {
   const FlatLayout& layout() const { return layout_; }
   std::size_t answers() const { return answers_; }  // per sample
   std::size_t class_stride() const { return class_stride_; }
+
+  // What it takes to train on batches of so many samples and to be looked at so; no points: nobody looks.
+  virtual NetworkMemory memory(std::size_t samples, const ObservationRequest& look) const = 0;
+  // Which options make it smaller.
+  virtual const char* how_to_shrink() const = 0;
+
+  // Takes the memory, zeroed. A network without it only knows its layout and its needs.
+  virtual void allocate() = 0;
 
   // Samples are split into groups, each with a gradient of its own. Fixed by how many there are, never by threads.
   virtual std::size_t groups(std::size_t samples) const = 0;
@@ -108,9 +124,5 @@ class FusedNetwork {
 inline constexpr std::size_t kMostGroups = 8;
 // A choice that suits networks whose samples are `rows` rows each.
 std::size_t group_count(std::size_t samples, std::size_t rows);
-
-// Throws Error(config) unless this machine has room for a network: its parameters, packed, with gradients and
-// optimizer, and `floats` beside them.
-void check_memory(const FlatLayout& layout, double floats, const std::string& hint);
 
 }  // namespace eureka

@@ -63,10 +63,13 @@ class MlpNetwork::Pass final : public SamplePass {
   const float* predictions() const override { return kept_.back().y.data(); }
   float* d_predictions() override { return kept_.back().dy.data(); }
 
-  static double floats(const std::vector<Layer>& layers) {
-    double floats = static_cast<double>(layers[0].input_stride());
-    for (const Layer& layer : layers) floats += 3.0 * static_cast<double>(layer.output_stride());
-    return floats * static_cast<double>(rows());
+  static std::size_t bytes(const std::vector<Layer>& layers) {
+    std::size_t total = Buffer::bytes(rows() * layers[0].input_stride());
+    for (const Layer& layer : layers) {
+      const std::size_t floats = rows() * layer.output_stride();
+      total += 2 * Buffer::bytes(floats) + Buffer::bytes(&layer == &layers.back() ? 0 : floats);
+    }
+    return total;
   }
 
  private:
@@ -96,18 +99,30 @@ class MlpNetwork::Pass final : public SamplePass {
 };
 
 MlpNetwork::MlpNetwork(const EngineConfig& config)
-    : SamplewiseNetwork(FlatLayout(mlp_parameters(options_of(config), config.shape)), config.shape, 1) {
+    : SamplewiseNetwork(FlatLayout(mlp_parameters(options_of(config), config.shape)), config.shape, 1),
+      threads_(static_cast<std::size_t>(std::max(1, config.threads))) {
   for (const std::string& name : mlp_layers(options_of(config))) {
     Layer& layer = layers_.emplace_back();
     layer.weight = layout().find(name + ".weight");
     layer.bias = layout().find(name + ".bias");
   }
-  check_memory(layout(), Pass::floats(layers_) * config.threads, "make model.hidden or model.layers smaller");
-  for (Layer& layer : layers_) {
-    layer.forward = Buffer(round_up(layer.outputs()) * layer.inputs());
-    if (&layer != &layers_.front()) layer.back = Buffer(layer.outputs() * round_up(layer.inputs()));
+}
+
+NetworkMemory MlpNetwork::memory(std::size_t, const ObservationRequest&) const {
+  NetworkMemory needs{.activations = threads_ * Pass::bytes(layers_)};
+  for (const Layer& layer : layers_) {
+    needs.weights += Buffer::bytes(layer.forward_floats());
+    if (&layer != &layers_.front()) needs.weights += Buffer::bytes(layer.back_floats());
   }
-  for (int thread = 0; thread < std::max(1, config.threads); ++thread) add_pass(std::make_unique<Pass>(layers_));
+  return needs;
+}
+
+void MlpNetwork::allocate() {
+  for (Layer& layer : layers_) {
+    layer.forward = Buffer(layer.forward_floats());
+    if (&layer != &layers_.front()) layer.back = Buffer(layer.back_floats());
+  }
+  for (std::size_t thread = 0; thread < threads_; ++thread) add_pass(std::make_unique<Pass>(layers_));
 }
 
 void MlpNetwork::take_weights(const float* values, std::int64_t) {

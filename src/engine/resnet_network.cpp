@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/work_part.h"
@@ -39,8 +40,8 @@ ResNetNetwork::ResNetNetwork(const EngineConfig& config, const ResNetPlan& plan)
       channel_stride_(row_stride(channels_)),
       classes_(static_cast<std::size_t>(plan.classes)),
       head_(layout().find("head.weight")),
-      head_bias_(layout().find("head.bias")) {
-  check_memory(layout(), 0, kHint);
+      head_bias_(layout().find("head.bias")),
+      threads_(static_cast<std::size_t>(std::max(1, config.threads))) {
   const auto add = [&](const ConvolutionPlan& layer, const ImageShape& input) {
     layers_.emplace_back(layer, input, layout());
     return layers_.size() - 1;
@@ -62,13 +63,24 @@ ResNetNetwork::ResNetNetwork(const EngineConfig& config, const ResNetPlan& plan)
 
   // As many as fill the products of the smallest images, in moderate memory.
   constexpr std::size_t kFloats = std::size_t{1} << 22, kMost = 16;
-  at_once_ = std::clamp<std::size_t>(kFloats / floats_per_sample(), 1, kMost);
-  const auto threads = static_cast<std::size_t>(std::max(1, config.threads));
-  check_memory(layout(), static_cast<double>(threads * (at_once_ * floats_per_sample() + Scratch::floats(layers_))),
-               kHint);
+  const std::vector<std::size_t> floats = floats_per_sample();
+  at_once_ = std::clamp<std::size_t>(kFloats / std::accumulate(floats.begin(), floats.end(), std::size_t{0}), 1, kMost);
+}
+
+NetworkMemory ResNetNetwork::memory(std::size_t samples, const ObservationRequest&) const {
+  NetworkMemory needs;
+  needs.weights = Buffer::bytes(round_up(classes_) * channels_) + Buffer::bytes(classes_ * round_up(channels_));
+  for (const ConvolutionLayer& layer : layers_) needs.weights += layer.bytes();
+  needs.activations = threads_ * (Scratch::bytes(layers_) + activation_bytes(at_once_)) + activation_bytes(samples) +
+                      3 * Buffer::bytes(samples * largest_layer());
+  return needs;
+}
+
+void ResNetNetwork::allocate() {
+  for (ConvolutionLayer& layer : layers_) layer.allocate();
   packed_head_ = Buffer(round_up(classes_) * channels_);
   head_back_ = Buffer(classes_ * round_up(channels_));
-  for (std::size_t thread = 0; thread < threads; ++thread) {
+  for (std::size_t thread = 0; thread < threads_; ++thread) {
     scratch_.emplace_back(layers_);
     reserve(evaluation_.emplace_back(), at_once_);
   }
@@ -78,11 +90,29 @@ std::size_t ResNetNetwork::groups(std::size_t samples) const {
   return group_count(samples, static_cast<std::size_t>(image_.height * image_.width));
 }
 
-std::size_t ResNetNetwork::floats_per_sample() const {
-  std::size_t floats = layers_[0].input_floats() + 2 * (channel_stride_ + class_stride());
-  if (pool_) floats += pool_->positions() * pool_->stride;
-  for (const ConvolutionLayer& layer : layers_) floats += 2 * layer.floats();
+std::vector<std::size_t> ResNetNetwork::floats_per_sample() const {
+  std::vector<std::size_t> floats = {layers_[0].input_floats(), channel_stride_, channel_stride_, class_stride(),
+                                     class_stride()};
+  if (pool_) floats.push_back(pool_->positions() * pool_->stride);
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer)
+    floats.insert(floats.end(), is_shortcut(layer) ? 1 : 2, layers_[layer].floats());
   return floats;
+}
+
+std::size_t ResNetNetwork::activation_bytes(std::size_t samples) const {
+  std::size_t total = 0;
+  for (const std::size_t floats : floats_per_sample()) total += Buffer::bytes(samples * floats);
+  return total;
+}
+
+bool ResNetNetwork::is_shortcut(std::size_t layer) const {
+  return std::ranges::any_of(blocks_, [&](const Block& block) { return block.shortcut == layer; });
+}
+
+std::size_t ResNetNetwork::largest_layer() const {
+  std::size_t most = 0;
+  for (const ConvolutionLayer& layer : layers_) most = std::max(most, layer.floats());
+  return most;
 }
 
 void ResNetNetwork::reserve(Activations& activations, std::size_t samples) const {
@@ -92,9 +122,8 @@ void ResNetNetwork::reserve(Activations& activations, std::size_t samples) const
   activations.images = Buffer(samples * layers_[0].input_floats());
   if (pool_) activations.pooled = Buffer(samples * pool_->positions() * pool_->stride);
   for (const ConvolutionLayer& layer : layers_) activations.y.emplace_back(samples * layer.floats());
-  for (const ConvolutionLayer& layer : layers_) activations.out.emplace_back(samples * layer.floats());
-  for (const Block& block : blocks_)
-    if (block.shortcut) activations.out[*block.shortcut] = Buffer();
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer)
+    activations.out.push_back(is_shortcut(layer) ? Buffer() : Buffer(samples * layers_[layer].floats()));
   activations.mean = Buffer(samples * channel_stride_);
   activations.d_mean = Buffer(samples * channel_stride_);
   activations.logits = Buffer(samples * class_stride());

@@ -12,6 +12,9 @@ class ResNetNetwork final : public FusedNetwork {
  public:
   explicit ResNetNetwork(const EngineConfig& config);
 
+  NetworkMemory memory(std::size_t samples, const ObservationRequest& look) const override;
+  const char* how_to_shrink() const override { return "make model.width or train.batch smaller"; }
+  void allocate() override;
   std::size_t groups(std::size_t samples) const override;
   void take_weights(const float* values, std::int64_t step) override;
   void pass(const BatchPass& pass, ThreadPool& pool, AnswerSink& sink) override;
@@ -50,11 +53,13 @@ class ResNetNetwork final : public FusedNetwork {
     bool learns;              // the running statistics
   };
 
-  static constexpr const char* kHint = "make model.width or train.batch smaller";
-
   ResNetNetwork(const EngineConfig& config, const ResNetPlan& plan);
 
-  std::size_t floats_per_sample() const;
+  // Of each buffer of the activations.
+  std::vector<std::size_t> floats_per_sample() const;
+  std::size_t activation_bytes(std::size_t samples) const;
+  std::size_t largest_layer() const;
+  bool is_shortcut(std::size_t layer) const;
   void reserve(Activations& activations, std::size_t samples) const;
   void reserve_training(std::size_t samples);
 
@@ -92,6 +97,7 @@ class ResNetNetwork final : public FusedNetwork {
   ImageShape image_;
   std::size_t channels_, channel_stride_, positions_ = 0, classes_;  // of what enters the head
   Slot head_, head_bias_;
+  std::size_t threads_;
   Buffer packed_head_, head_back_;
   const float* values_ = nullptr;
   std::vector<Scratch> scratch_;         // one per thread

@@ -17,11 +17,8 @@ void ResNetNetwork::each_group(const Training& training, ThreadPool& pool, const
 
 void ResNetNetwork::reserve_training(std::size_t samples) {
   if (samples <= training_.samples) return;
-  std::size_t most = 0;
-  for (const ConvolutionLayer& layer : layers_) most = std::max(most, layer.floats());
-  check_memory(layout(), static_cast<double>(samples) * static_cast<double>(floats_per_sample() + 3 * most), kHint);
   reserve(training_, samples);
-  for (Buffer* buffer : {&streams_[0], &streams_[1], &inner_}) *buffer = Buffer(samples * most);
+  for (Buffer* buffer : {&streams_[0], &streams_[1], &inner_}) *buffer = Buffer(samples * largest_layer());
 }
 
 void ResNetNetwork::train(const Training& training, ThreadPool& pool, AnswerSink& sink) {

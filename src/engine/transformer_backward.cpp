@@ -124,10 +124,10 @@ void TransformerPass::attention_backward(int layer, float* gradient) {
   const float* values = m.prepared ? b.raw.data() : b.qkv.data();
   float* d = dqkv_.data();
   InPart part(WorkPart::attention);
+  const AttentionKept rows = observer_ != nullptr ? shown(layer, *observer_) : kept(layer);
   eureka::attention_backward({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer), {b.qkv.data(), ld},
-                             {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer), b.weights.data(),
-                             {d_heads_.data(), m.stride}, {d, ld}, {d + p, ld}, {d + 2 * p, ld},
-                             multiples_gradient(layer, gradient), scratch_.data(),
+                             {b.qkv.data() + p, ld}, {values + 2 * p, ld}, rows, {d_heads_.data(), m.stride}, {d, ld},
+                             {d + p, ld}, {d + 2 * p, ld}, multiples_gradient(layer, gradient), scratch_.data(),
                              observer_ != nullptr ? observer_->taps(layer) : AttentionTaps());
   pass_on_multiples_gradient(layer, gradient);
   const float* met = d;  // gradients by queries and keys as they meet
@@ -141,7 +141,7 @@ void TransformerPass::attention_backward(int layer, float* gradient) {
     prepare_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
   }
   if (observer_ != nullptr) {
-    TransformerObserver::Attention seen = attention_values(layer);
+    TransformerObserver::Attention seen = attention_values(layer, rows);
     seen.dq = {met, ld};
     seen.dk = {met + p, ld};
     seen.dv = {d + 2 * p, ld};
@@ -173,10 +173,10 @@ void TransformerPass::last_attention_backward(int layer, float* gradient) {
   } else {
     const float* values = m.prepared ? b.raw.data() : b.qkv.data();
     float* d = dqkv_.data();
-    eureka::attention_backward(
-        {count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer), {cls_q_.data(), m.stride},
-        {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept_logits(layer), b.weights.data(), {d_heads_.data(), m.stride},
-        {cls_dq_.data(), m.stride}, {d + p, ld}, {d + 2 * p, ld}, multiples_gradient(layer, gradient), scratch_.data());
+    eureka::attention_backward({count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer),
+                               {cls_q_.data(), m.stride}, {b.qkv.data() + p, ld}, {values + 2 * p, ld}, kept(layer),
+                               {d_heads_.data(), m.stride}, {cls_dq_.data(), m.stride}, {d + p, ld}, {d + 2 * p, ld},
+                               multiples_gradient(layer, gradient), scratch_.data());
     if (m.rule.head_norm)
       heads_normalize_backward(layer, {cls_raw_.data(), m.stride}, count_, false, {cls_dq_.data(), m.stride}, gradient);
     if (m.prepared) prepare_backward(layer, {b.raw.data() + p, ld}, rows_, true, {d + p, ld}, gradient);
@@ -229,7 +229,7 @@ void TransformerPass::absorbed_backward(int layer, float* gradient) {
   }
   part.next(WorkPart::attention);
   absorbed_attention_backward({count_, m.tokens, m.heads, m.width}, head_rules(layer), {u_.data(), m.stride},
-                              {b.n1.data(), m.stride}, kept_logits(layer), b.weights.data(), {dz_.data(), m.stride},
+                              {b.n1.data(), m.stride}, kept(layer).logits, b.weights.data(), {dz_.data(), m.stride},
                               biased ? weight_offsets_.data() : nullptr, {du_.data(), m.stride}, {dn_.data(), m.stride},
                               biased ? d_logit_sums_.data() : nullptr, multiples_gradient(layer, gradient),
                               scratch_.data());

@@ -17,7 +17,7 @@ void TransformerPass::forward(const Batch& batch, SampleRange samples, std::int6
   rows_ = samples.count * m.tokens;
   noise_step_ = noise_step;
   take_visible(batch);
-  if (weights_.fixes_attention()) take_fixed(batch);
+  take_wanted(batch);
   embed(batch);
   for (int layer = 0; layer < m.options.depth; ++layer) {
     draw_noise(layer);
@@ -46,30 +46,13 @@ void TransformerPass::take_visible(const Batch& batch) {
   }
 }
 
-void TransformerPass::take_fixed(const Batch& batch) {
+void TransformerPass::take_wanted(const Batch& batch) {
   const TransformerModel& m = model_;
-  const std::size_t stride = round_up(m.tokens), queries = m.answers;
-  const bool some = m.interventions.attention.kind == FixedKind::wanted;
-  EUREKA_CHECK(!some || batch.wanted.size() == static_cast<std::size_t>(batch.samples) * m.answers * m.given,
+  wanted_ = nullptr;
+  if (!weights_.fixes_attention() || m.interventions.attention.kind != FixedKind::wanted) return;
+  EUREKA_CHECK(batch.wanted.size() == static_cast<std::size_t>(batch.samples) * m.answers * m.given,
                "a batch names the keys that fixed attention wants");
-  for (std::size_t s = 0; s < count_; ++s)
-    for (std::size_t query = 0; query < queries; ++query) {
-      const std::size_t keys = m.plan.causal ? query + 1 : m.tokens;
-      const std::uint8_t* wanted = some ? batch.wanted.data() + ((first_ + s) * m.answers + query) * m.given : nullptr;
-      const auto sees = [&](std::size_t key) { return all_visible_ || visible_.data()[s * stride + key] != 0; };
-      const auto wants = [&](std::size_t key) {
-        return wanted != nullptr && key >= m.first_given() && wanted[key - m.first_given()] != 0 && sees(key);
-      };
-      std::size_t seen = 0, chosen = 0;
-      for (std::size_t key = 0; key < keys; ++key) {
-        seen += sees(key) ? 1 : 0;
-        chosen += wants(key) ? 1 : 0;
-      }
-      const float share = seen == 0 ? 0.0F : 1.0F / static_cast<float>(chosen > 0 ? chosen : seen);
-      float* row = fixed_.data() + (s * queries + query) * stride;
-      for (std::size_t key = 0; key < m.tokens; ++key)
-        row[key] = key < keys && (chosen > 0 ? wants(key) : sees(key)) ? share : 0.0F;
-    }
+  wanted_ = batch.wanted.data() + first_ * m.answers * m.given;
 }
 
 void TransformerPass::embed(const Batch& batch) {
@@ -202,9 +185,16 @@ void TransformerPass::attention_forward(int layer) {
             {b.qkv.data() + m.padded_width, m.qkv_stride});
   }
   part.next(WorkPart::attention);
+  attend(layer, kept(layer));
+}
+
+void TransformerPass::attend(int layer, AttentionKept into) {
+  const TransformerModel& m = model_;
+  Block& b = block(layer);
+  const float* values = m.prepared ? b.raw.data() : b.qkv.data();
   attention({count_, m.tokens, m.tokens, m.heads, m.head_width}, head_rules(layer), {b.qkv.data(), m.qkv_stride},
-            {b.qkv.data() + m.padded_width, m.qkv_stride}, {projected + 2 * m.padded_width, m.qkv_stride},
-            kept_logits(layer), b.weights.data(), {b.heads.data(), m.stride}, scratch_.data());
+            {b.qkv.data() + m.padded_width, m.qkv_stride}, {values + 2 * m.padded_width, m.qkv_stride}, into,
+            {b.heads.data(), m.stride}, scratch_.data());
 }
 
 void TransformerPass::last_attention_forward(int layer) {
@@ -228,8 +218,8 @@ void TransformerPass::last_attention_forward(int layer) {
             {b.qkv.data() + m.padded_width, m.qkv_stride});
   part.next(WorkPart::attention);
   attention({count_, 1, m.tokens, m.heads, m.head_width}, head_rules(layer), {cls_q_.data(), m.stride},
-            {b.qkv.data() + m.padded_width, m.qkv_stride}, {projected + 2 * m.padded_width, m.qkv_stride},
-            kept_logits(layer), b.weights.data(), {b.heads.data(), m.stride}, scratch_.data());
+            {b.qkv.data() + m.padded_width, m.qkv_stride}, {projected + 2 * m.padded_width, m.qkv_stride}, kept(layer),
+            {b.heads.data(), m.stride}, scratch_.data());
 }
 
 void TransformerPass::absorbed_forward(int layer) {
@@ -253,7 +243,7 @@ void TransformerPass::absorbed_forward(int layer) {
   }
   part.next(WorkPart::attention);
   absorbed_attention({count_, m.tokens, m.heads, m.width}, head_rules(layer), {u_.data(), m.stride},
-                     {b.n1.data(), m.stride}, biased ? logit_offsets_.data() : nullptr, kept_logits(layer),
+                     {b.n1.data(), m.stride}, biased ? logit_offsets_.data() : nullptr, kept(layer).logits,
                      b.weights.data(), {z_.data(), m.stride});
   for (std::size_t head = 0; head < m.heads; ++head) {
     const std::size_t column = head * m.head_width;

@@ -152,13 +152,13 @@ std::vector<ParameterSpec> transformer_parameters(const TransformerPlan& plan, c
       spec.name = block + "attn." + spec.name;
       layout.specs.push_back(std::move(spec));
     }
-    layout.matrix(block + "attn.proj.weight", width, width, ParameterGroup::projection);
+    layout.matrix(block + "attn.proj.weight", width, width, ParameterGroup::projection, init.residual);
     layout.add(block + "attn.proj.bias", {width}, ParameterGroup::projection, Initializer::zeros());
     if (hidden == 0) continue;
     layout.norm(block + "norm2", width);
     layout.matrix(block + "mlp.fc1.weight", hidden, width, ParameterGroup::mlp);
     layout.add(block + "mlp.fc1.bias", {hidden}, ParameterGroup::mlp, Initializer::zeros());
-    layout.matrix(block + "mlp.fc2.weight", width, hidden, ParameterGroup::mlp);
+    layout.matrix(block + "mlp.fc2.weight", width, hidden, ParameterGroup::mlp, init.residual);
     layout.add(block + "mlp.fc2.bias", {width}, ParameterGroup::mlp, Initializer::zeros());
   }
   layout.norm("norm", width);

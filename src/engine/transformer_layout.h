@@ -30,6 +30,7 @@ struct TransformerInit {
   double weights = 0.02;
   double query_key = 0;
   double value = 0;
+  double residual = 0;
   double head = 0;
   double embedding = 0;
   double positions = 0.02;
@@ -41,6 +42,9 @@ struct TransformerInit {
     v("weights", weights, Range{0, 10}, "standard deviation of all matrices not named below");
     v("query_key", query_key, Range{0, 10}, "of W_Q and W_K; 0: as weights");
     v("value", value, Range{0, 10}, "of W_V; 0: as weights");
+    v("residual", residual, Range{0, 10},
+      "of the matrices that write to the residual stream (attn.proj, mlp.fc2); 0: as weights; GPT-2: weights / sqrt(2 "
+      "depth)");
     v("head", head, Range{0, 10}, "of the classifier; 0: as weights");
     v("embedding", embedding, Range{0, 10}, "of the embedding; 0: uniform within 1/sqrt(fan in), for ids as weights");
     v("positions", positions, Range{0, 10}, "of learned positions");

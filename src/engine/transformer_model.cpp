@@ -66,6 +66,9 @@ TransformerModel::TransformerModel(const EngineConfig& config, Extent extent)
   classes = static_cast<std::size_t>(plan.shape.classes);
   class_stride = row_stride(classes);
   microbatch = microbatch_of(tokens);
+  const std::size_t blocks_with_rows = static_cast<std::size_t>(options.depth) - (cls_only ? 1 : 0);
+  keeps_attention = attention_shape().weight_floats() * (keeps_logits ? 2 : 1) * blocks_with_rows * sizeof(float) <=
+                    config.kept_attention;
   // Multiplications per sample: heads * width per token instead of width * width, plus one projection of the cls token.
   absorbed = cls_only && !prepared && width + tokens * heads < tokens * width;
 

@@ -7,6 +7,7 @@
 
 #include "engine/fused_network.h"
 #include "engine/transformer_layout.h"
+#include "kernels/attention.h"
 #include "kernels/buffer.h"
 #include "kernels/fused_rules.h"
 
@@ -41,6 +42,7 @@ struct TransformerModel {
   bool
       learned_multiples;  // somebody wants the gradient by the factors on the logits: a learned scale, a learned factor
   bool keeps_logits;      // the backward pass needs them beside the weights
+  bool keeps_attention;   // logits and weights are kept for it; else it computes them again from queries and keys
   bool prepared;          // queries and keys are normed or turned between their projection and where they meet
   bool cls_only;          // the last block computes the cls row alone
   bool absorbed;          // and forms no keys and values
@@ -67,6 +69,8 @@ struct TransformerModel {
   InputKind input() const { return plan.shape.input(); }
   // Row of the first given token.
   std::size_t first_given() const { return tokens - given; }
+  // Of a microbatch, where every token is a query.
+  AttentionShape attention_shape() const { return {microbatch, tokens, tokens, heads, head_width}; }
   bool noisy(const TransformerBlock& block) const { return options.dropout > 0 || block.path_rate > 0; }
 };
 

@@ -3,25 +3,31 @@
 #include <algorithm>
 
 namespace eureka {
-namespace {
-
-TransformerModel fitting(TransformerModel model, int threads) {
-  check_memory(model.layout, static_cast<double>(TransformerPass::floats(model)) * threads,
-               "make model.width or model.depth smaller");
-  return model;
-}
-
-}  // namespace
 
 TransformerNetwork::TransformerNetwork(const EngineConfig& config)
-    : TransformerNetwork(config, fitting(TransformerModel(config), config.threads)) {}
+    : TransformerNetwork(config, TransformerModel(config)) {}
 
 TransformerNetwork::TransformerNetwork(const EngineConfig& config, TransformerModel model)
     : SamplewiseNetwork(model.layout, config.shape, model.tokens),
       config_(config),
       model_(std::move(model)),
-      weights_(model_) {
-  for (int thread = 0; thread < std::max(1, config.threads); ++thread)
+      weights_(model_) {}
+
+NetworkMemory TransformerNetwork::memory(std::size_t, const ObservationRequest& look) const {
+  const auto threads = static_cast<std::size_t>(std::max(1, config_.threads));
+  NetworkMemory needs{.weights = TransformerWeights::bytes(model_),
+                      .activations = threads * TransformerPass::bytes(model_)};
+  if (look.points.empty() && look.parameters != ParameterGradients::own_pass) return needs;
+  const TransformerModel whole(config_, Extent::whole);
+  needs.looking = TransformerPass::bytes(whole) + TransformerObserver::bytes(whole, look);
+  if (look.points.has(Point::logits) || look.points.has(Point::weights))
+    needs.looking += TransformerPass::bytes_to_show_rows(whole);
+  return needs;
+}
+
+void TransformerNetwork::allocate() {
+  weights_.allocate();
+  for (int thread = 0; thread < std::max(1, config_.threads); ++thread)
     add_pass(std::make_unique<TransformerPass>(model_, weights_));
 }
 

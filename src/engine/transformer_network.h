@@ -10,6 +10,9 @@ class TransformerNetwork final : public SamplewiseNetwork {
  public:
   explicit TransformerNetwork(const EngineConfig& config);
 
+  NetworkMemory memory(std::size_t samples, const ObservationRequest& look) const override;
+  const char* how_to_shrink() const override { return "make model.width, model.depth or the task's sequences smaller"; }
+  void allocate() override;
   void take_weights(const float* values, std::int64_t step) override { weights_.pack_from(values, step); }
   void look(const Look& look, ThreadPool& pool, AnswerSink& sink) override;
 

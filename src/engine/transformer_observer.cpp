@@ -7,6 +7,15 @@ void TransformerObserver::start(const ObservationRequest& request, ObservationSi
   sink_ = &sink;
 }
 
+std::size_t TransformerObserver::bytes(const TransformerModel& model, const ObservationRequest& request) {
+  if (!request.gradients) return 0;
+  const std::size_t rows = Buffer::bytes(model.attention_shape().weight_floats());
+  const auto wanted = [&](Point point) { return request.points.has(point); };
+  const bool raw = wanted(Point::q_raw) || wanted(Point::k_raw), met = wanted(Point::q) || wanted(Point::k);
+  return (wanted(Point::weights) ? rows : 0) + (wanted(Point::logits) ? rows : 0) +
+         (model.prepared && raw && met ? Buffer::bytes(model.microbatch * model.tokens * model.qkv_stride) : 0);
+}
+
 void TransformerObserver::begin(SampleRange samples, const float* visible, std::size_t stride) {
   samples_ = samples;
   make_mask(visible, stride);
@@ -31,11 +40,9 @@ void TransformerObserver::make_mask(const float* visible, std::size_t stride) {
 }
 
 AttentionTaps TransformerObserver::taps(int layer) {
-  const TransformerModel& m = model_;
-  const AttentionShape shape{m.microbatch, m.tokens, m.tokens, m.heads, m.head_width};
   const auto tap = [&](Point point, Buffer& buffer) -> float* {
     if (!request_->gradients || !request_->wants(point, layer)) return nullptr;
-    if (buffer.data() == nullptr) buffer = Buffer(shape.weight_floats());
+    if (buffer.data() == nullptr) buffer = Buffer(model_.attention_shape().weight_floats());
     return buffer.data();
   };
   return {tap(Point::weights, d_weights_), tap(Point::logits, d_logits_)};

@@ -14,11 +14,19 @@ class TransformerObserver {
   explicit TransformerObserver(const TransformerModel& model)
       : model_(model), scale_(model.heads), strength_(model.heads) {}
 
+  // What it takes up for such a request.
+  static std::size_t bytes(const TransformerModel& model, const ObservationRequest& request);
+
   // Both outlive all that follows, up to the next start().
   void start(const ObservationRequest& request, ObservationSink& sink);
 
   // The samples that the calls below are about; visible: 1 or 0 per key, samples x `stride`, nullptr: all are.
   void begin(SampleRange samples, const float* visible, std::size_t stride);
+
+  // Whether anybody asked for logits or weights.
+  bool wants_rows(int layer) const {
+    return request_->wants(Point::weights, layer) || request_->wants(Point::logits, layer);
+  }
 
   // Where the backward pass through the attention of block `layer` leaves its inner gradients, if anybody asked.
   AttentionTaps taps(int layer);

@@ -13,7 +13,7 @@ std::vector<TransformerPass::Memory<TransformerPass::Block>> TransformerPass::me
   const std::size_t rows = m.microbatch * m.tokens, own_rows = last ? m.microbatch : rows;
   const std::size_t mlp_rows = m.hidden > 0 ? own_rows : 0;
   const std::size_t qkv = last && m.absorbed ? 0 : rows * m.qkv_stride;
-  const std::size_t weights = m.microbatch * m.heads * (last ? 1 : m.tokens) * round_up(m.tokens);
+  const std::size_t weights = keeps(m, layer) ? own_rows * m.heads * round_up(m.tokens) : 0;
   const std::size_t noise = m.noisy(m.blocks[static_cast<std::size_t>(layer)]) ? own_rows * m.stride : 0;
   return {{&Block::x, rows * m.stride},
           {&Block::n1, rows * m.stride},
@@ -38,8 +38,6 @@ std::vector<TransformerPass::Memory<TransformerPass>> TransformerPass::memory(co
   const std::size_t n = m.microbatch, rows = n * m.tokens, per_head = n * m.heads, answers = n * m.answers;
   return {{&TransformerPass::inputs_, rows * m.input_stride},
           {&TransformerPass::visible_, n * round_up(m.tokens)},
-          {&TransformerPass::fixed_,
-           m.interventions.attention.kind != FixedKind::none ? n * m.answers * round_up(m.tokens) : 0},
           {&TransformerPass::embed_noise_, m.options.dropout > 0 ? rows * m.stride : 0},
           {&TransformerPass::x_last_, (m.cls_only ? n : rows) * m.stride},
           {&TransformerPass::n_last_, answers * m.stride},
@@ -65,7 +63,7 @@ std::vector<TransformerPass::Memory<TransformerPass>> TransformerPass::memory(co
           {&TransformerPass::weight_offsets_, per_head},
           {&TransformerPass::d_logit_sums_, per_head},
           {&TransformerPass::d_multiples_, m.heads},
-          {&TransformerPass::scratch_, AttentionShape{n, m.tokens, m.tokens, m.heads, m.head_width}.scratch_floats()}};
+          {&TransformerPass::scratch_, m.attention_shape().scratch_floats()}};
 }
 
 TransformerPass::TransformerPass(const TransformerModel& model, const TransformerWeights& weights)
@@ -77,12 +75,16 @@ TransformerPass::TransformerPass(const TransformerModel& model, const Transforme
   for (const auto& [buffer, floats] : memory(model)) this->*buffer = Buffer(floats);
 }
 
-std::size_t TransformerPass::floats(const TransformerModel& model) {
+std::size_t TransformerPass::bytes(const TransformerModel& model) {
   std::size_t total = 0;
-  for (const auto& part : memory(model)) total += part.floats;
+  for (const auto& part : memory(model)) total += Buffer::bytes(part.floats);
   for (int layer = 0; layer < model.options.depth; ++layer)
-    for (const auto& part : memory_of_block(model, layer)) total += part.floats;
+    for (const auto& part : memory_of_block(model, layer)) total += Buffer::bytes(part.floats);
   return total;
+}
+
+std::size_t TransformerPass::bytes_to_show_rows(const TransformerModel& model) {
+  return model.keeps_attention ? 0 : 2 * Buffer::bytes(model.attention_shape().weight_floats());
 }
 
 HeadRules TransformerPass::head_rules(int layer) const {
@@ -94,7 +96,9 @@ HeadRules TransformerPass::head_rules(int layer) const {
                    .visible = all_visible_ ? nullptr : visible_.data(),
                    .stride = round_up(model_.tokens)},
           .fixed = {.heads = weights_.block(layer).fixed.empty() ? nullptr : weights_.block(layer).fixed.data(),
-                    .rows = fixed_.data(),
+                    .wanted = wanted_,
+                    .wanted_keys = model_.given,
+                    .first_wanted = model_.first_given(),
                     .per_query = !model_.plan.has_cls()}};
 }
 
@@ -102,7 +106,7 @@ void TransformerPass::begin_showing(TransformerObserver& observer) {
   observer.begin({first_, count_}, all_visible_ ? nullptr : visible_.data(), round_up(model_.tokens));
 }
 
-TransformerObserver::Attention TransformerPass::attention_values(int layer) {
+TransformerObserver::Attention TransformerPass::attention_values(int layer, AttentionKept rows) {
   const Block& b = block(layer);
   const std::size_t p = model_.padded_width, ld = model_.qkv_stride;
   const bool prepared = model_.prepared;
@@ -111,19 +115,28 @@ TransformerObserver::Attention TransformerPass::attention_values(int layer) {
           .k = {b.qkv.data() + p, ld},
           .v = {values + 2 * p, ld},
           .head_output = {b.heads.data(), model_.stride},
-          .logits = b.logits.data(),
-          .weights = b.weights.data(),
+          .logits = rows.logits,
+          .weights = rows.weights,
           .scales = weights_.block(layer).scales.data(),
           .multiples = weights_.block(layer).multiples.data(),
           .q_raw = {prepared ? b.raw.data() : nullptr, ld},
           .k_raw = {prepared ? b.raw.data() + p : nullptr, ld}};
 }
 
+AttentionKept TransformerPass::shown(int layer, const TransformerObserver& observer) {
+  if (keeps(model_, layer) || !observer.wants_rows(layer)) return kept(layer);
+  for (Buffer* buffer : {&seen_logits_, &seen_weights_})
+    if (buffer->empty()) *buffer = Buffer(model_.attention_shape().weight_floats());
+  const AttentionKept rows{seen_logits_.data(), seen_weights_.data()};
+  attend(layer, rows);
+  return rows;
+}
+
 void TransformerPass::show(TransformerObserver& observer) {
   begin_showing(observer);
   for (int layer = 0; layer < model_.options.depth; ++layer) {
     observer.residual(layer, block(layer).x.data(), nullptr);
-    observer.attention(layer, attention_values(layer));
+    observer.attention(layer, attention_values(layer, shown(layer, observer)));
   }
   observer.residual(model_.options.depth, x_last_.data(), nullptr);
 }

@@ -35,8 +35,9 @@ class TransformerPass final : public SamplePass {
   const float* predictions() const override { return logits_.data(); }
   float* d_predictions() override { return d_logits_.data(); }
 
-  // Floats that a pass of this model needs, without making one.
-  static std::size_t floats(const TransformerModel& model);
+  // What a pass of this model takes up, without making one; and what comes with looking at logits and weights.
+  static std::size_t bytes(const TransformerModel& model);
+  static std::size_t bytes_to_show_rows(const TransformerModel& model);
 
  private:
   std::size_t answers() const { return count_ * model_.answers; }
@@ -64,11 +65,20 @@ class TransformerPass final : public SamplePass {
   HeadRules head_rules(int layer) const;
   void begin_showing(TransformerObserver& observer);
   // The values of block `layer` that its attention leaves in memory.
-  TransformerObserver::Attention attention_values(int layer);
-  // Where the logits go: to memory of their own when the backward pass needs them, else where the weights will stand.
-  float* kept_logits(int layer) {
-    return model_.keeps_logits ? block(layer).logits.data() : block(layer).weights.data();
+  TransformerObserver::Attention attention_values(int layer, AttentionKept rows);
+  // What a block's attention leaves for the backward pass: logits in memory of their own where that needs them.
+  AttentionKept kept(int layer) {
+    if (!keeps(model_, layer)) return {};
+    Block& b = block(layer);
+    return {model_.keeps_logits ? b.logits.data() : b.weights.data(), b.weights.data()};
   }
+  // One row per head and sample is kept in any case.
+  static bool keeps(const TransformerModel& model, int layer) {
+    return model.keeps_attention || (model.cls_only && layer == model.last());
+  }
+  // The same for those who look at it: if it was not kept, it is computed again, for one block at a time.
+  AttentionKept shown(int layer, const TransformerObserver& observer);
+  void attend(int layer, AttentionKept into);
   // The norm of the options: y from x, or dx from dy. Without a norm y is x.
   void normalize(const Slot& gain, const Slot& bias, std::size_t rows, const float* x, std::size_t x_stride, float* y,
                  float* mean, float* scale);
@@ -90,8 +100,8 @@ class TransformerPass final : public SamplePass {
   void gather_inputs(const Batch& batch);
   void gather_patches(const float* image, float* rows) const;
   void take_visible(const Batch& batch);
-  // The rows that heads of fixed attention have, if there are any.
-  void take_fixed(const Batch& batch);
+  // The keys that heads of fixed attention go to, if there are any.
+  void take_wanted(const Batch& batch);
   void draw_noise(int layer);
   void draw_mask(const std::string& dropout, const std::string& path, double path_rate, bool cls_only, float* mask);
   void attention_forward(int layer);
@@ -125,15 +135,17 @@ class TransformerPass final : public SamplePass {
   std::size_t first_ = 0, count_ = 0, rows_ = 0;
   std::int64_t noise_step_ = -1;
   bool all_visible_ = true;
-  const std::int32_t* ids_ = nullptr;  // of the samples at hand
+  const std::int32_t* ids_ = nullptr;     // of the samples at hand
+  const std::uint8_t* wanted_ = nullptr;  // likewise
   TransformerObserver* observer_ = nullptr;
 
-  Buffer inputs_, embed_noise_, visible_, fixed_;
+  Buffer inputs_, embed_noise_, visible_;
   Buffer x_last_, n_last_, mean_last_, scale_last_, logits_, d_logits_;
   Buffer cls_q_, cls_raw_, u_, z_, logit_offsets_;
   Buffer dx_, dn_, dqkv_, dh_, d_heads_, dy_;
   Buffer cls_dx_, cls_dq_, du_, dz_, weight_offsets_, d_logit_sums_, d_multiples_;
   Buffer scratch_;
+  Buffer seen_logits_, seen_weights_;  // made when first asked for
 };
 
 }  // namespace eureka

@@ -7,38 +7,56 @@
 namespace eureka {
 namespace {
 
-Buffer forward_buffer(const Slot& slot) { return Buffer(round_up(slot.rows) * slot.columns); }
-Buffer back_buffer(const Slot& slot) { return Buffer(slot.rows * round_up(slot.columns)); }
+std::size_t forward_floats(const Slot& slot) { return round_up(slot.rows) * slot.columns; }
+std::size_t back_floats(const Slot& slot) { return slot.rows * round_up(slot.columns); }
 
 }  // namespace
 
-TransformerWeights::TransformerWeights(const TransformerModel& model)
-    : model_(model),
-      embed_(model.input() == InputKind::ids ? Buffer() : forward_buffer(model.embed)),
-      head_(forward_buffer(model.head)),
-      head_back_(back_buffer(model.head)),
-      table_(model.tokens * model.stride) {
+std::vector<TransformerWeights::Memory<TransformerWeights>> TransformerWeights::memory(const TransformerModel& m) {
+  return {{&TransformerWeights::embed_, m.input() == InputKind::ids ? 0 : forward_floats(m.embed)},
+          {&TransformerWeights::head_, forward_floats(m.head)},
+          {&TransformerWeights::head_back_, back_floats(m.head)},
+          {&TransformerWeights::table_, m.tokens * m.stride}};
+}
+
+std::vector<TransformerWeights::Memory<TransformerWeights::Block>> TransformerWeights::memory_of_block(
+    const TransformerModel& m, const TransformerBlock& block) {
+  const std::size_t joint = 3 * m.padded_width * m.padded_width;
+  return {{&Block::qkv, joint},
+          {&Block::qkv_back, joint},
+          {&Block::qkv_bias, 3 * m.padded_width},
+          {&Block::proj, forward_floats(block.proj)},
+          {&Block::proj_back, back_floats(block.proj)},
+          {&Block::fc1, forward_floats(block.fc1)},
+          {&Block::fc1_back, back_floats(block.fc1)},
+          {&Block::fc2, forward_floats(block.fc2)},
+          {&Block::fc2_back, back_floats(block.fc2)}};
+}
+
+std::size_t TransformerWeights::bytes(const TransformerModel& model) {
+  std::size_t total = 0;
+  for (const auto& part : memory(model)) total += Buffer::bytes(part.floats);
+  for (const TransformerBlock& block : model.blocks)
+    for (const auto& part : memory_of_block(model, block)) total += Buffer::bytes(part.floats);
+  return total;
+}
+
+TransformerWeights::TransformerWeights(const TransformerModel& model) : model_(model), blocks_(model.blocks.size()) {
   if (model.options.positions == Positions::sinusoidal)
     fixed_positions_ = sinusoidal_positions(static_cast<std::int64_t>(model.tokens), model.options.width);
   if (model.options.positions == Positions::rotary)
     rotary_ = rotary_angles(static_cast<std::int64_t>(model.tokens), model.options.head_width());
-  for (const TransformerBlock& block : model.blocks) {
-    Block packed;
-    const std::size_t joint = 3 * model.padded_width * model.padded_width;
-    packed.qkv = Buffer(joint);
-    packed.qkv_back = Buffer(joint);
-    packed.qkv_bias = Buffer(3 * model.padded_width);
-    packed.proj = forward_buffer(block.proj);
-    packed.proj_back = back_buffer(block.proj);
-    packed.fc1 = forward_buffer(block.fc1);
-    packed.fc1_back = back_buffer(block.fc1);
-    packed.fc2 = forward_buffer(block.fc2);
-    packed.fc2_back = back_buffer(block.fc2);
-    packed.scales.resize(model.heads);
-    packed.multiples.resize(model.heads);
-    packed.factors.resize(model.heads);
-    blocks_.push_back(std::move(packed));
+  for (Block& block : blocks_) {
+    block.scales.resize(model.heads);
+    block.multiples.resize(model.heads);
+    block.factors.resize(model.heads);
   }
+}
+
+void TransformerWeights::allocate() {
+  for (const auto& [buffer, floats] : memory(model_)) this->*buffer = Buffer(floats);
+  for (std::size_t i = 0; i < blocks_.size(); ++i)
+    for (const auto& [buffer, floats] : memory_of_block(model_, model_.blocks[i])) blocks_[i].*buffer = Buffer(floats);
 }
 
 MatrixB TransformerWeights::qkv(int layer, std::size_t part) const {

@@ -10,6 +10,8 @@ namespace eureka {
 class TransformerWeights {
  public:
   explicit TransformerWeights(const TransformerModel& model);
+  static std::size_t bytes(const TransformerModel& model);
+  void allocate();
 
   // step: decides the scale of attention, and what is done to its heads.
   void pack_from(const float* values, std::int64_t step);
@@ -43,6 +45,15 @@ class TransformerWeights {
   const float* table() const { return table_.data(); }
 
  private:
+  // A buffer and its size: one list serves both who makes them and who only counts.
+  template <class Owner>
+  struct Memory {
+    Buffer Owner::*buffer;
+    std::size_t floats;
+  };
+  static std::vector<Memory<TransformerWeights>> memory(const TransformerModel& model);
+  static std::vector<Memory<Block>> memory_of_block(const TransformerModel& model, const TransformerBlock& block);
+
   void pack_block(int layer);
   void pack_heads(int layer, std::int64_t step);
 

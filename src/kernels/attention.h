@@ -20,10 +20,18 @@ struct AttentionShape {
   std::size_t weight_floats() const { return samples * heads * queries * weight_stride(); }
   // Heads of samples whose rows are worked on together: about 70 rows stay in the first-level cache.
   std::size_t units_at_once() const { return queries < 36 ? 72 / queries : 1; }
-  // Floats of scratch memory the functions below need, whatever the number of samples.
-  std::size_t scratch_floats() const {
-    const std::size_t rows = units_at_once() * queries;
-    return (head_width + (rows > heads ? rows : heads)) * row_stride(keys) + kPanel;
+  // Rows of one of them that are, where it has many. Pieces end at whole cache lines.
+  std::size_t rows_at_once() const {
+    constexpr std::size_t kRows = 96;
+    const std::size_t pieces = (queries + kRows - 1) / kRows;
+    return queries < kRows + kPanel ? queries : round_up((queries + pieces - 1) / pieces);
+  }
+  // Floats of scratch memory the functions below need, whatever the number of samples: linear in the tokens.
+  std::size_t scratch_floats() const { return 2 * transposed_floats() + 3 * piece_floats() + kPanel; }
+  std::size_t transposed_floats() const { return head_width * row_stride(keys); }
+  std::size_t piece_floats() const {
+    const std::size_t rows = units_at_once() * rows_at_once();
+    return (rows > heads ? rows : heads) * weight_stride();
   }
 };
 
@@ -34,12 +42,13 @@ struct AttentionMask {
   std::size_t stride = 0;
 };
 
-// Heads whose weights are given instead of computed: no gradient passes from them to queries and keys.
+// Heads whose weights are given instead of computed: no gradient passes from them to queries and keys. They are the
+// same on all keys that a query sees and wants; on all it sees where it wants none of them.
 struct FixedWeights {
-  const std::uint8_t* heads = nullptr;  // 1 for each that is fixed; nullptr: none is
-  // weight_stride() floats apart, the same for every head: one per sample, or one per query.
-  const float* rows = nullptr;
-  bool per_query = false;
+  const std::uint8_t* heads = nullptr;   // 1 for each that is fixed; nullptr: none is
+  const std::uint8_t* wanted = nullptr;  // 1 or 0 for so many keys, from the first on; nullptr: all are
+  std::size_t wanted_keys = 0, first_wanted = 0;
+  bool per_query = false;  // `wanted` has a row for every query, not one for every sample
 
   bool has(std::size_t head) const { return heads != nullptr && heads[head] != 0; }
 };
@@ -59,15 +68,24 @@ struct AttentionTaps {
   float* d_logits = nullptr;
 };
 
-// out = weights(q k^T) v. Rows of q, k, v and out are tokens; heads lie side by side in a row. `logits` is kept for the
-// backward pass where the rule needs it; else it may be `weights` itself.
-void attention(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v, float* logits,
-               float* weights, MatrixC out, float* scratch);
+// What the forward pass leaves for the backward pass: weight_floats() of each, zero at first, since nothing is written
+// where a causal mask hides all keys. `logits` is `weights` itself where the backward pass needs the weights alone.
+// Without memory nothing is left, and the backward pass computes both again, to the same bits.
+struct AttentionKept {
+  float* logits = nullptr;
+  float* weights = nullptr;
 
-// Gradients by q, k, v from d_out, and by ln(multiple) of every head (added).
+  bool exists() const { return weights != nullptr; }
+};
+
+// out = weights(q k^T) v. Rows of q, k, v and out are tokens; heads lie side by side in a row.
+void attention(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v, AttentionKept kept,
+               MatrixC out, float* scratch);
+
+// Gradients by q, k, v from d_out, and by ln(multiple) of every head (added). Of what is kept it only reads.
 void attention_backward(const AttentionShape& shape, const HeadRules& rule, MatrixA q, MatrixA k, MatrixA v,
-                        const float* logits, const float* weights, MatrixA d_out, MatrixC dq, MatrixC dk, MatrixC dv,
-                        float* d_log_multiples, float* scratch, AttentionTaps taps = {});
+                        AttentionKept kept, MatrixA d_out, MatrixC dq, MatrixC dk, MatrixC dv, float* d_log_multiples,
+                        float* scratch, AttentionTaps taps = {});
 
 // Attention of one query per sample (the cls token) with the key and value projections absorbed: with u = W_K^T q and
 // z = sum of weights * token, logits are u.token and the head's output is W_V z. No key or value is ever formed.

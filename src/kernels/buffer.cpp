@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #endif
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -30,6 +31,8 @@ std::shared_ptr<void> allocate(std::size_t bytes, std::size_t unit) {
   return {memory, [](void* at) { std::free(at); }};
 }
 
+std::atomic<std::size_t> alive{0};
+
 struct SharedPages {
   std::shared_ptr<void> memory;
   std::size_t used = kShared;
@@ -37,17 +40,25 @@ struct SharedPages {
 
 }  // namespace
 
+std::size_t Buffer::bytes(std::size_t floats) { return round_up((floats + kPanel) * sizeof(float), kLine); }
+
+std::size_t Buffer::bytes_alive() { return alive.load(std::memory_order_relaxed); }
+
+void Buffer::Release::operator()(float*) const { alive.fetch_sub(bytes, std::memory_order_relaxed); }
+
 Buffer::Buffer(std::size_t floats) : size_(floats) {
-  const std::size_t bytes = round_up((floats + kPanel) * sizeof(float), kLine);
+  const std::size_t bytes = Buffer::bytes(floats);
   thread_local SharedPages shared;
   if (bytes > kShared / 2) {
     auto own = allocate(bytes, kShared == 0 ? kLine : kHugePage);
-    data_ = {static_cast<float*>(own.get()), Release{own}};
+    data_ = {static_cast<float*>(own.get()), Release{own, bytes}};
   } else {
     if (shared.used + bytes > kShared) shared = {allocate(kShared, kHugePage), 0};
-    data_ = {reinterpret_cast<float*>(static_cast<char*>(shared.memory.get()) + shared.used), Release{shared.memory}};
+    data_ = {reinterpret_cast<float*>(static_cast<char*>(shared.memory.get()) + shared.used),
+             Release{shared.memory, bytes}};
     shared.used += bytes;
   }
+  alive.fetch_add(bytes, std::memory_order_relaxed);
   std::memset(data_.get(), 0, bytes);
 }
 

@@ -25,6 +25,10 @@ class Buffer {
   Buffer() = default;
   explicit Buffer(std::size_t floats);
 
+  // What one of so many floats takes up, and what all buffers of the program do now.
+  static std::size_t bytes(std::size_t floats);
+  static std::size_t bytes_alive();
+
   float* data() { return data_.get(); }
   const float* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
@@ -33,7 +37,8 @@ class Buffer {
  private:
   struct Release {
     std::shared_ptr<void> pages;
-    void operator()(float*) const {}
+    std::size_t bytes;
+    void operator()(float*) const;
   };
   std::unique_ptr<float, Release> data_;
   std::size_t size_ = 0;

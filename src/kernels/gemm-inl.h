@@ -1,5 +1,5 @@
-// Matrix products on register tiles of 6 rows by 2 vectors. What happens to a finished tile is a small functor,
-// inlined: bias, residual, GELU cost no pass over memory of their own. Included once per instruction set.
+// Matrix products on register tiles of 6 rows by 2 vectors; gemm_finish-inl.h says what becomes of a finished one.
+// Included once per instruction set.
 #if defined(EUREKA_KERNELS_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef EUREKA_KERNELS_GEMM_INL_H_
 #undef EUREKA_KERNELS_GEMM_INL_H_
@@ -11,178 +11,18 @@
 #include <type_traits>
 
 #include "kernels/gemm.h"
-#include "kernels/math-inl.h"
+#include "kernels/gemm_finish-inl.h"
 #include "kernels/tile_avx2-inl.h"
 #include "kernels/vector8-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace eureka::HWY_NAMESPACE {
 
-inline constexpr std::size_t kTileRows = 6;
-
 // How the left factor is given: by rows, or transposed; packed: transposed, and copied tile by tile before use, which
 // pays where so many columns of B meet it that its walk down the columns costs more than the copy.
 enum class Left { rows, transposed, packed };
 inline constexpr std::size_t kBlockRows = 16 * kTileRows, kPackedBlockRows = 44 * kTileRows;  // of A at once
 inline constexpr std::size_t kPackedDepth = 256, kColumnsWorthPacking = 256;
-
-template <std::size_t n>
-using Count = std::integral_constant<std::size_t, n>;
-
-// What a tile will write or read at its end is asked for at its beginning: it comes from the third-level cache or from
-// memory, and is on its way while the products are summed.
-HWY_INLINE void soon_written(const float* p) { __builtin_prefetch(p, 1); }
-HWY_INLINE void soon_read(const float* p) { __builtin_prefetch(p, 0); }
-
-struct Store {
-  float* c;
-  std::size_t ldc;
-  HWY_INLINE void soon(std::size_t row, std::size_t column) const { soon_written(c + row * ldc + column); }
-  HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
-    hn::StoreU(x, FloatTag(), c + row * ldc + column);
-  }
-};
-
-// Stores exactly `columns` columns: what stands behind them belongs to somebody else.
-struct StoreExactly {
-  float* c;
-  std::size_t ldc;
-  std::size_t columns;
-  HWY_INLINE void soon(std::size_t row, std::size_t column) const { soon_written(c + row * ldc + column); }
-  HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
-    const FloatTag d;
-    float* to = c + row * ldc + column;
-    if (column + kLanes <= columns)
-      hn::StoreU(x, d, to);
-    else if (column < columns)
-      hn::BlendedStore(x, hn::FirstN(d, columns - column), d, to);
-  }
-};
-
-struct Accumulate {
-  float* c;
-  std::size_t ldc;
-  HWY_INLINE void soon(std::size_t row, std::size_t column) const { soon_written(c + row * ldc + column); }
-  HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
-    float* to = c + row * ldc + column;
-    hn::StoreU(hn::Add(x, hn::LoadU(FloatTag(), to)), FloatTag(), to);
-  }
-};
-
-struct AddBias {
-  float* c;
-  std::size_t ldc;
-  const float* bias;
-  HWY_INLINE void soon(std::size_t row, std::size_t column) const { soon_written(c + row * ldc + column); }
-  HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
-    hn::StoreU(hn::Add(x, hn::LoadU(FloatTag(), bias + column)), FloatTag(), c + row * ldc + column);
-  }
-};
-
-struct AddBiasAndResidual {
-  float* c;
-  std::size_t ldc;
-  const float* bias;
-  const float* residual;
-  std::size_t ld_residual;
-  HWY_INLINE void soon(std::size_t row, std::size_t column) const {
-    soon_read(residual + row * ld_residual + column);
-    soon_written(c + row * ldc + column);
-  }
-  HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
-    const FloatTag d;
-    const FloatVec y = hn::Add(x, hn::LoadU(d, bias + column));
-    hn::StoreU(hn::Add(y, hn::LoadU(d, residual + row * ld_residual + column)), d, c + row * ldc + column);
-  }
-};
-
-struct AddNoisyBranch {
-  AddBiasAndResidual to;
-  const float* noise;
-  std::size_t ld_noise;
-  HWY_INLINE void soon(std::size_t row, std::size_t column) const {
-    soon_read(noise + row * ld_noise + column);
-    to.soon(row, column);
-  }
-  HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
-    const FloatTag d;
-    const FloatVec y = hn::Add(x, hn::LoadU(d, to.bias + column));
-    const FloatVec n = hn::LoadU(d, noise + row * ld_noise + column);
-    hn::StoreU(hn::MulAdd(y, n, hn::LoadU(d, to.residual + row * to.ld_residual + column)), d,
-               to.c + row * to.ldc + column);
-  }
-};
-
-// GELU, and its derivative for the backward pass: of a whole tile at once, its vectors worked on side by side.
-struct BiasGelu {
-  float* y;
-  float* slope;
-  std::size_t ldc;
-  const float* bias;
-  HWY_INLINE void soon(std::size_t row, std::size_t column) const {
-    soon_written(y + row * ldc + column);
-    soon_written(slope + row * ldc + column);
-  }
-  template <std::size_t kRows, std::size_t kVectors>
-  HWY_INLINE void tile(const FloatVec (&sum0)[kTileRows], const FloatVec (&sum1)[kTileRows], std::size_t row,
-                       std::size_t column) const {
-    const FloatTag d;
-    constexpr std::size_t kCount = kRows * kVectors, kAtOnce = 4;
-    alignas(64) float x[kCount * kLanes];
-    for (std::size_t i = 0; i < kRows; ++i) {
-      hn::Store(hn::Add(sum0[i], hn::LoadU(d, bias + column)), d, x + i * kVectors * kLanes);
-      if (kVectors > 1)
-        hn::Store(hn::Add(sum1[i], hn::LoadU(d, bias + column + kLanes)), d, x + (i * kVectors + 1) * kLanes);
-    }
-    const auto gelu = [&](std::size_t first, auto count) HWY_ATTR {
-      constexpr std::size_t kNow = decltype(count)::value;
-      FloatVec now[kNow], below[kNow], density[kNow];
-      for (std::size_t i = 0; i < kNow; ++i) now[i] = hn::Load(d, x + (first + i) * kLanes);
-      normal_distribution(now, below, density);
-      for (std::size_t i = 0; i < kNow; ++i) {
-        const std::size_t at = (row + (first + i) / kVectors) * ldc + column + (first + i) % kVectors * kLanes;
-        hn::StoreU(hn::Mul(now[i], below[i]), d, y + at);
-        hn::StoreU(hn::MulAdd(now[i], density[i], below[i]), d, slope + at);
-      }
-    };
-    std::size_t first = 0;
-    for (; first + kAtOnce <= kCount; first += kAtOnce) gelu(first, Count<kAtOnce>());
-    for (; first < kCount; ++first) gelu(first, Count<1>());
-  }
-};
-
-// ReLU, and its derivative for the backward pass.
-struct BiasRelu {
-  float* y;
-  float* slope;
-  std::size_t ldc;
-  const float* bias;
-  HWY_INLINE void soon(std::size_t row, std::size_t column) const {
-    soon_written(y + row * ldc + column);
-    soon_written(slope + row * ldc + column);
-  }
-  HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
-    const FloatTag d;
-    const FloatVec sum = hn::Add(x, hn::LoadU(d, bias + column));
-    const auto open = hn::Gt(sum, hn::Zero(d));
-    hn::StoreU(hn::IfThenElseZero(open, sum), d, y + row * ldc + column);
-    hn::StoreU(hn::IfThenElseZero(open, hn::Set(d, 1.0F)), d, slope + row * ldc + column);
-  }
-};
-
-struct TimesSlope {
-  float* c;
-  const float* slope;
-  std::size_t ldc;
-  HWY_INLINE void soon(std::size_t row, std::size_t column) const {
-    soon_read(slope + row * ldc + column);
-    soon_written(c + row * ldc + column);
-  }
-  HWY_INLINE void operator()(FloatVec x, std::size_t row, std::size_t column) const {
-    const FloatTag d;
-    hn::StoreU(hn::Mul(x, hn::LoadU(d, slope + row * ldc + column)), d, c + row * ldc + column);
-  }
-};
 
 // The sums of a tile. Members instead of arrays: compilers keep those in registers without being asked twice.
 template <std::size_t kRows, std::size_t kVectors>
@@ -240,8 +80,15 @@ HWY_NOINLINE void tile(const float* a, std::size_t lda, const ColumnPair& b, std
                        std::size_t row, std::size_t column) {
   const Finish finish = given;  // A copy: stores of floats cannot change it.
   for (std::size_t i = 0; i < kRows; ++i) finish.soon(row + i, column);
-  const typename TileSums<kRows, kVectors>::Row zero{hn::Zero(FloatTag()), hn::Zero(FloatTag())};
-  TileSums<kRows, kVectors> sums{zero, zero, zero, zero, zero, zero};
+  const auto from = [&](std::size_t i) HWY_ATTR {
+    typename TileSums<kRows, kVectors>::Row sum{hn::Zero(FloatTag()), hn::Zero(FloatTag())};
+    if constexpr (requires { finish.start(row, column); }) {
+      if (i < kRows) sum.v0 = finish.start(row + i, column);
+      if (i < kRows && kVectors > 1) sum.v1 = finish.start(row + i, column + kLanes);
+    }
+    return sum;
+  };
+  TileSums<kRows, kVectors> sums{from(0), from(1), from(2), from(3), from(4), from(5)};
   constexpr bool kByRows = kLeft == Left::rows;
   const std::size_t along_depth = kByRows ? 1 : lda, along_rows = kByRows ? lda : 1;
   const std::size_t to_second = 2 * kLanes <= kPanel ? kLanes : b.to_second, ldb = b.stride;

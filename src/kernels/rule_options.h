@@ -78,7 +78,8 @@ struct RuleOptions {
   double scale_factor() const { return 1; }
 };
 
-// A rule that only changes what comes before the rows says `OtherOptions row() const` and has no kernel of its own.
+// A rule whose rows are another's, after something done to queries and keys or with other numbers, says
+// `OtherOptions row() const` and has no kernel of its own.
 template <class Options>
 inline constexpr bool has_own_rows = !requires(const Options& options) {
   options.row();

@@ -49,29 +49,30 @@ RunConfig first_readable_config(const std::vector<fs::path>& runs, const Catalog
   return read_run_config(runs.back(), catalog);
 }
 
-struct CurveUntil {
-  std::vector<CurvePoint> points;
+struct RowsUntil {
+  std::vector<MetricsRow> rows;
   bool reached = false;  // the run went as far as that step
 };
 
-CurveUntil curve_until(const fs::path& run, const Metric& metric, std::int64_t step) {
-  CurveUntil curve;
-  for (const CurvePoint& point : metric_curve(run, metric)) {
-    if (point.step >= static_cast<double>(step)) curve.reached = true;
-    if (point.step <= static_cast<double>(step)) curve.points.push_back(point);
+RowsUntil rows_until(const fs::path& run, const Metric& metric, std::int64_t step) {
+  RowsUntil until;
+  for (MetricsRow& row : read_metrics(run, {"val_" + metric.key()})) {
+    if (row.step >= step) until.reached = true;
+    if (row.step <= step) until.rows.push_back(std::move(row));
   }
-  return curve;
+  return until;
 }
 
 bool answers(BranchOnly only, const RunConfig& config, const fs::path& run, std::int64_t step) {
   const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
-  const CurveUntil curve = curve_until(run, task->metric(), step);
-  if (!curve.reached || curve.points.empty()) return false;
+  const Metric metric = task->metric();
+  const RowsUntil until = rows_until(run, metric, step);
+  if (!until.reached || until.rows.empty()) return false;
   MomentDetector detector(detector_options(*task, config));
-  for (const CurvePoint& point : curve.points) detector.add(point.step, point.value);
+  for (const MetricsRow& row : until.rows) add_row(row, metric, detector);
   if (only == BranchOnly::waiting) return detector.moments().empty();
   detector.finish();
-  return detector.moments().empty() && task->metric().on_plateau(curve.points.back().value);
+  return detector.moments().empty() && metric.on_plateau(until.rows.back().at("val_" + metric.key()));
 }
 
 void require_checkpoint(const Study& study, const fs::path& run) {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <limits>
@@ -16,6 +17,7 @@
 #include "lab/trial_row.h"
 #include "train/interventions.h"
 #include "train/run_directory.h"
+#include "train/run_memory.h"
 
 namespace eureka {
 namespace {
@@ -31,11 +33,12 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 
 // Of the parameters of the model, which is made for it; the task has to give a sample, which it cannot without its
-// data, and what is to be transplanted from `first_step` on has to be there.
-Shapes shapes_of(const RunConfig& config, std::int64_t first_step) {
+// data, what is to be transplanted from `first_step` on has to be there, and memory for so many at a time.
+Shapes shapes_of(const RunConfig& config, std::int64_t first_step, std::size_t at_a_time) {
   const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
   Batch batch;
   task->sample({.seed = 1, .stream = "train", .step = 0, .samples = 1}, batch);
+  refuse_beyond_machine(config, *task, at_a_time);
   const ChosenEngine chosen = make_engine(config.run.engine, engine_config(config, task->shape()));
   Interventions(config, chosen.engine->parameters()).load(first_step, {});
   Shapes shapes;
@@ -63,19 +66,24 @@ void refuse_target_on_plateau(const Study& study, const RunConfig& config) {
 }
 
 // The first complaint as JSON, or nothing.
-std::string first_complaint(const Study& study, const std::vector<const Trial*>& trials, const RunConfig* continued) {
+std::string first_complaint(const Study& study, const std::vector<const Trial*>& trials, std::size_t at_a_time,
+                            const RunConfig* continued) {
   std::string place = "the runs to continue";
   const auto complaint = [&](const std::string& what, const std::string& hint) {
     return Json{{"what", what}, {"where", place}, {"hint", hint}}.dump();
   };
   try {
     // What the runs to continue did themselves is done.
-    const Shapes before = continued != nullptr ? shapes_of(*continued, kNever) : Shapes{};
+    const Shapes before = continued != nullptr ? shapes_of(*continued, kNever, 1) : Shapes{};
     for (const Trial* trial : trials) {
       place = place_of(study, *trial);
       refuse_target_on_plateau(study, trial->config);
       const bool begun = fs::exists(trial->directory / "config.toml");
-      refuse_other_shapes(before, shapes_of(trial->config, begun ? kNever : study.branch ? study.branch->at : 0));
+      refuse_other_shapes(before, shapes_of(trial->config,
+                                            begun          ? kNever
+                                            : study.branch ? study.branch->at
+                                                           : 0,
+                                            at_a_time));
     }
     return {};
   } catch (const Error& error) {
@@ -110,7 +118,7 @@ std::string read_all(int descriptor) {
 
 }  // namespace
 
-void check_trials(const Study& study, const std::vector<Trial>& trials, const RunConfig* continued) {
+void check_trials(const Study& study, const std::vector<Trial>& trials, std::size_t slots, const RunConfig* continued) {
   const std::vector<const Trial*> chosen = one_of_each(trials);
   if (chosen.empty()) return;
   int ends[2];
@@ -118,7 +126,7 @@ void check_trials(const Study& study, const std::vector<Trial>& trials, const Ru
   const pid_t child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const std::string text = first_complaint(study, chosen, continued);
+    const std::string text = first_complaint(study, chosen, std::min(slots, trials.size()), continued);
     (void)!::write(ends[1], text.data(), text.size());
     ::_exit(0);
   }

@@ -8,8 +8,9 @@ namespace eureka {
 
 // Makes the model of each arm at each point once, and one sample for it, in a process of its own, so that neither torch
 // nor the memory of the models stays in this one. Throws Error(config) that names the arm. Trials that have ended are
-// not looked at. With `continued`, the config of the runs that are continued, an arm must also keep the shape of its
-// model.
-void check_trials(const Study& study, const std::vector<Trial>& trials, const RunConfig* continued = nullptr);
+// not looked at. The machine must have memory for `slots` of them at a time. With `continued`, the config of the runs
+// that are continued, an arm must also keep the shape of its model.
+void check_trials(const Study& study, const std::vector<Trial>& trials, std::size_t slots,
+                  const RunConfig* continued = nullptr);
 
 }  // namespace eureka

@@ -60,7 +60,7 @@ class StudyRun {
     if (study_.branch) {
       parents_ = plan_parents(study_, catalog_, request_.out);
       const ArmsPreview preview = preview_arms(study_, catalog_, parents_);
-      check_trials(study_, preview.trials, &preview.continued);
+      check_trials(study_, preview.trials, executor_.slots(), &preview.continued);
       if (parents_.empty()) plan_branches({});
     } else {
       trials_ = plan_trials(study_, catalog_, request_.out);
@@ -70,7 +70,7 @@ class StudyRun {
                   "continue it with --resume, or choose another place with --out DIR");
     refuse_other_trials(parents_);
     refuse_other_trials(trials_);
-    if (!study_.branch) check_trials(study_, trials_);
+    if (!study_.branch) check_trials(study_, trials_, executor_.slots());
   }
 
   // From runs that are there, or from those of `parents`.

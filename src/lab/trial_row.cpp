@@ -21,6 +21,7 @@ std::optional<TrialRow> read_trial(const Trial& trial) {
     row.moment = summary->moment->step;
     row.rise_width = summary->moment->rise_width();
   }
+  if (summary->grokking) row.grokking = summary->grokking->step;
   row.final_accuracy = summary->final_validation_metric;
   return row;
 }
@@ -49,6 +50,7 @@ TrialOutcome outcome_of(const TrialRow& row) {
   outcome.seed = row.seed;
   // A rise that was under way when the run was taken up can have its middle before that step.
   if (row.moment) outcome.moment = std::max(1.0, *row.moment - row.origin);
+  outcome.grokked = row.grokking.has_value();
   outcome.last_step = static_cast<double>(row.steps) - row.origin;
   outcome.diverged = row.status == RunStatus::diverged;
   outcome.final_accuracy = row.final_accuracy;

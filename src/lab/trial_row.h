@@ -23,6 +23,7 @@ struct TrialRow {
   double origin = 0;                       // the step times are counted from: 0, or where a continued run was taken up
   std::optional<double> moment;
   std::optional<double> rise_width;      // 10-90%, in steps
+  std::optional<double> grokking;        // its step: no moment
   std::optional<double> final_accuracy;  // or whatever metric the task declares
   std::optional<double> steps_to_level;  // first evaluation at the target accuracy, if one was looked for
 };

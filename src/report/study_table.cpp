@@ -22,9 +22,12 @@ struct StudyColumn {
 
 std::vector<StudyColumn> columns_for(AwaitedEvent event) {
   if (event == AwaitedEvent::target)
-    return {{"reached_target"},   {"moments", 120},      {"rate", 160, true}, {"median", 0, true},    {"rmst", 140},
-            {"speedup", 0, true}, {"hazard_ratio", 130}, {"logrank_p"},       {"final_accuracy", 110}};
+    return {{"reached_target"},     {"moments", 120},      {"groks"},
+            {"rate", 160, true},    {"median", 0, true},   {"rmst", 140},
+            {"speedup", 0, true},   {"hazard_ratio", 130}, {"logrank_p"},
+            {"final_accuracy", 110}};
   return {{"moments"},
+          {"groks"},
           {"rate", 160, true},
           {"median", 0, true},
           {"rmst", 140},
@@ -54,7 +57,11 @@ std::string cell_of(const ArmStatistic& statistic, const ArmAtPoint& arm, bool w
 
 std::string table_of(const PointReport& point, AwaitedEvent event, const StudyTextOptions& options) {
   std::vector<StudyColumn> all = columns_for(event);
-  std::erase_if(all, [&](const StudyColumn& column) { return options.width < column.room; });
+  const bool any_groks = std::any_of(point.arms.begin(), point.arms.end(),
+                                     [](const ArmResult& arm) { return arm.statistics.summary.groks > 0; });
+  std::erase_if(all, [&](const StudyColumn& column) {
+    return options.width < column.room || (!any_groks && column.key == std::string_view("groks"));
+  });
   std::vector<TableColumn> heads = {{"arm", Align::left}};
   for (const StudyColumn& column : all) {
     const ArmStatistic& statistic = arm_statistic(column.key);

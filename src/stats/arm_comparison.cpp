@@ -177,6 +177,7 @@ ArmSummary summarize_arm(std::span<const TrialOutcome> trials, double horizon, c
   for (const TrialOutcome& trial : trials) {
     summary.moments += time_to_moment(trial, horizon).event;
     summary.diverged += trial.diverged;
+    summary.groks += trial.grokked;
     summary.level_without_moment += options.has_level && trial.steps_to_level && !trial.moment;
   }
   summary.final_accuracy = summarize_accuracy(final_accuracies(trials), options.range, options.level);

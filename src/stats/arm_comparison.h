@@ -48,6 +48,7 @@ struct TrialOutcome {
   // Diverged: what had not come by then never will, so the run counts as waiting until the horizon, whatever last_step
   // says.
   bool diverged = false;
+  bool grokked = false;                  // validation followed long after training was solved: no moment
   std::optional<double> final_accuracy;  // or whatever metric the task declares
   std::optional<double> steps_to_level;  // first step at the target accuracy; nothing if never reached
 };
@@ -97,6 +98,7 @@ struct ArmSummary {
   std::size_t n = 0;
   std::size_t moments = 0;  // by the horizon
   std::size_t diverged = 0;
+  std::size_t groks = 0;             // trials that grokked; never counted as moments
   std::optional<double> rate;        // trials with the awaited event by the horizon, of n; nothing without trials
   Interval rate_interval;            // Wilson
   WaitingTime event;                 // the awaited one

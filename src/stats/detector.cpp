@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/median.h"
 #include "stats/calm_stretches.h"
+#include "stats/first_rise.h"
+#include "stats/grokking.h"
 #include "stats/rise_search.h"
 #include "stats/unit_curve.h"
 
@@ -30,7 +32,8 @@ double median_value(std::span<const CurvePoint> points) {
   return values.empty() ? 0 : upper_median(std::move(values));
 }
 
-Findings search(std::span<const CurvePoint> points, const DetectorOptions& options, bool finished) {
+Findings search(std::span<const CurvePoint> points, std::span<const CurvePoint> training,
+                const DetectorOptions& options, bool finished) {
   Findings findings;
   if (points.size() < std::max<std::size_t>(2, options.min_plateau)) return findings;
   UnitCurve curve = make_unit_curve(points, options.direction, finished);
@@ -54,14 +57,15 @@ Findings search(std::span<const CurvePoint> points, const DetectorOptions& optio
                    curve.value(rise.from)};
   };
   for (const Rise& rise : moments) {
-    findings.moments.push_back({.step = curve.step(rise.x50),
-                                .rise_start = curve.step(rise.x10),
-                                .rise_end = curve.step(rise.x90),
-                                .from = curve.value(rise.from),
-                                .to = curve.value(rise.to),
-                                .score = rises.score(rise),
-                                .plateau = plateau_before(rise)});
-    take(rise, findings.moments.back().plateau, rise.arrives);
+    const Moment moment{.step = curve.step(rise.x50),
+                        .rise_start = curve.step(rise.x10),
+                        .rise_end = curve.step(rise.x90),
+                        .from = curve.value(rise.from),
+                        .to = curve.value(rise.to),
+                        .score = rises.score(rise),
+                        .plateau = plateau_before(rise)};
+    (follows_training(moment, training) ? findings.groks : findings.moments).push_back(moment);
+    take(rise, moment.plateau, rise.arrives);
     free_from = curve.step(rise.x90);
   }
   if (const std::optional<Rise> rise = rises.under_way(moments)) {
@@ -69,6 +73,7 @@ Findings search(std::span<const CurvePoint> points, const DetectorOptions& optio
                           .from = curve.value(rise->from),
                           .reached = points.back().value,
                           .plateau = plateau_before(*rise)};
+    if (follows_training(*findings.under_way, training)) findings.under_way->kind = RiseKind::grokking;
     take(*rise, findings.under_way->plateau, curve.size());
   }
   for (const auto& [first, last] : calm_stretches(curve, std::move(taken), options.min_plateau)) {
@@ -77,12 +82,14 @@ Findings search(std::span<const CurvePoint> points, const DetectorOptions& optio
   }
   std::sort(findings.plateaus.begin(), findings.plateaus.end(),
             [](const Plateau& a, const Plateau& b) { return a.start < b.start; });
+  findings.first_rise = find_first_rise(curve, options, findings);
   return findings;
 }
 
 }  // namespace
 
-MomentDetector::MomentDetector(DetectorOptions options) : options_(options), window_(options.window) {}
+MomentDetector::MomentDetector(DetectorOptions options)
+    : options_(options), window_(options.window), training_(options.window) {}
 
 void MomentDetector::add(double step, double value) {
   if (finished_) return;
@@ -100,9 +107,15 @@ void MomentDetector::add(double step, double value) {
   findings_.reset();
 }
 
+void MomentDetector::add_training(double step, double value) {
+  if (finished_ || !is_usable(value)) return;
+  training_.add(step, value);
+  findings_.reset();
+}
+
 const Findings& MomentDetector::findings() const {
   if (!findings_ || findings_are_final_ != finished_) {
-    findings_ = search(window_.points(), options_, finished_);
+    findings_ = search(window_.points(), training_.points(), options_, finished_);
     findings_are_final_ = finished_;
   }
   return *findings_;
@@ -114,7 +127,13 @@ std::size_t usable_points(std::span<const CurvePoint> curve) {
 }
 
 Findings detect(std::span<const CurvePoint> curve, const DetectorOptions& options) {
+  return detect(curve, {}, options);
+}
+
+Findings detect(std::span<const CurvePoint> curve, std::span<const CurvePoint> training,
+                const DetectorOptions& options) {
   MomentDetector detector(options);
+  for (const CurvePoint& point : training) detector.add_training(point.step, point.value);
   for (const CurvePoint& point : curve) detector.add(point.step, point.value);
   detector.finish();
   return detector.findings();

@@ -6,8 +6,7 @@
 //   for (const Moment& moment : detector.moments()) ...
 //
 // Requires: steps finite and strictly increasing (Error otherwise). A non-finite value ends the curve: everything
-// before
-//           it still counts, everything after it is ignored.
+//           before it still counts, everything after it is ignored.
 // Ensures:  memory bounded by options.window whatever the length; add() is O(1) amortized; feeding the same curve point
 //           by point or at once gives the same moments, however often they are asked for in between; shifting or
 //           scaling either axis shifts or scales the result and changes nothing else.
@@ -15,6 +14,7 @@
 // How it decides is told in docs/detector.md.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -33,6 +33,8 @@ struct DetectorOptions {
   std::optional<double> plateau_level = {};
   // How far below it (above, if better is down) the plateau may lie: of a model that does not yet see perfectly.
   std::optional<double> plateau_floor = {};
+  // What can be reached at all, if known: the end of the task's metric that the plateau is measured against.
+  std::optional<double> best_level = {};
   // The steps the run is planned to last, if known: a delayed start is then told from a plateau while the run is young.
   std::optional<double> budget = {};
   std::size_t min_plateau = 5;  // evaluations on the plateau before a rise: fewer is a breath on the way up
@@ -50,6 +52,10 @@ struct Plateau {
   double level = 0;
 };
 
+// What a sudden rise is. In grokking the training curve was solved long before; only who is given both curves can tell.
+enum class RiseKind { moment, grokking };
+constexpr auto enum_names(RiseKind) { return std::array{"moment", "grokking"}; }
+
 struct Moment {
   double step = 0;        // half-way between the levels, interpolated between evaluations
   double rise_start = 0;  // 10% of the way
@@ -60,18 +66,30 @@ struct Moment {
   Plateau plateau;        // the plateau it leaves
 };
 
+// The fast way from where the curve starts to the known plateau level: what is easy has been learned, and no moment.
+struct FirstRise {
+  double step = 0;  // half-way
+  double rise_start = 0;
+  double rise_end = 0;
+  double from = 0;
+  double to = 0;  // level of the plateau it reaches
+};
+
 // A sudden rise that had begun when the curve ended: whether and where it arrives, nobody knows yet.
 struct UnderWay {
   double rise_start = 0;  // 10% of the way seen
   double from = 0;        // level of the plateau before
   double reached = 0;     // where the curve ends
   Plateau plateau;        // the plateau it leaves
+  RiseKind kind = RiseKind::moment;
 };
 
 struct Findings {
-  std::vector<Plateau> plateaus;      // in order, not overlapping
-  std::vector<Moment> moments;        // in order
-  std::optional<UnderWay> under_way;  // only in a finished curve
+  std::vector<Plateau> plateaus;        // in order, not overlapping
+  std::vector<Moment> moments;          // in order
+  std::vector<Moment> groks;            // in order: rises that follow training late; none is a moment
+  std::optional<FirstRise> first_rise;  // only with a known plateau level
+  std::optional<UnderWay> under_way;    // only in a finished curve
 };
 
 class MomentDetector {
@@ -79,6 +97,10 @@ class MomentDetector {
   explicit MomentDetector(DetectorOptions options = {});
 
   void add(double step, double value);
+
+  // The same metric on the training samples, where it is known, at its own steps. Without it a late rise of validation
+  // alone (grokking) is taken for a moment.
+  void add_training(double step, double value);
 
   // No more will come: a rise that has gone most of its way counts even though its new level has not been seen to hold.
   // After it add() is ignored. A non-finite value finishes the curve too.
@@ -94,6 +116,7 @@ class MomentDetector {
  private:
   DetectorOptions options_;
   CurveWindow window_;
+  CurveWindow training_;
   std::optional<double> last_step_;
   bool finished_ = false;
   mutable std::optional<Findings> findings_;
@@ -105,6 +128,10 @@ std::size_t usable_points(std::span<const CurvePoint> curve);
 
 // The whole curve at once: add() for each point, then finish().
 Findings detect(std::span<const CurvePoint> curve, const DetectorOptions& options = {});
+
+// The same with the training curve, whose steps may be others.
+Findings detect(std::span<const CurvePoint> curve, std::span<const CurvePoint> training,
+                const DetectorOptions& options);
 
 // From the name of a column ("val/accuracy" up, "train_loss" down); nothing if it says neither.
 std::optional<Direction> guess_direction(std::string_view column);

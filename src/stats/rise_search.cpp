@@ -1,6 +1,7 @@
 #include "stats/rise_search.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace eureka {
@@ -17,6 +18,7 @@ constexpr double kCorner = 0.11;
 constexpr double kKnownLevel = 0.25;      // of the rise: so close to the known level is on it
 constexpr double kTrust = 0.5;            // calm and certainty asked of a rise from a known level, against any other
 constexpr double kLeastStart = 0.04;      // of the curve: a shorter plateau at the very start is a delayed start
+constexpr std::size_t kLostToNoise = 1;   // evaluations of a short plateau that noise may have put beside it
 constexpr double kWidthOfBudget = 0.15;   // a rise that takes more of the planned run is gradual learning ...
 constexpr double kWidthOfSpacing = 4;     // ... unless it is over after so many evaluations
 constexpr double kLeastOverNoise = 3.5;   // standard deviations
@@ -26,6 +28,7 @@ constexpr double kRestless = 1;           // rises lost before: a random walk go
 constexpr double kNewGround = 0.65;       // of the rise, ...
 constexpr double kLuck = 1;               // ... less so much noise, if evaluations are many: the best of them was lucky
 constexpr double kLeastOfAll = 0.08;      // of all that was covered, a bad start included: less is the last polish
+constexpr double kLeastOfWay = 0.08;      // of the way from a known level to the best there is
 constexpr double kHoldOfWidth = 0.75;     // the new level against the width: if shorter, the rise may go on
 constexpr double kCalmOfWidth = 4.5;      // plateau and new level together: a ripple rests for less
 constexpr double kCalmAtKnownLevel = 2;   // the same after a known level
@@ -38,8 +41,9 @@ constexpr double kTypicalNoise = 3;       // rise over noise that counts half in
 // A rise that the end of the curve cuts off.
 constexpr double kCutRise = 0.1;        // of the range, at least: most of it may be still to come
 constexpr double kCutSharpness = 1.25;  // plateau in widths
-constexpr double kCutOverNoise = 5;     // standard deviations about the plateau, outliers included
-constexpr double kCutSure = 6;          // standard errors
+// Of a moment, and of a rise that is only under way:
+constexpr std::array kCutOverNoise{5.0, 4.0};  // standard deviations about the plateau, outliers included
+constexpr std::array kCutSure{6.0, 4.0};       // standard errors
 
 // It has slowed down, and so arrived, if it spent this share of its time on the last 30% of its way: a straight line
 // spends a third there. A climb of fewer than four evaluations tells little of its shape and gets the benefit of doubt.
@@ -47,6 +51,11 @@ constexpr double kTopOfClimb = 0.7;
 constexpr double kTimeAtTop = 0.25;
 constexpr double kTimeAtTopOfFew = 0.2;
 constexpr std::size_t kFewInClimb = 4;
+
+template <class Enum>
+constexpr std::size_t index(Enum value) {
+  return static_cast<std::size_t>(value);
+}
 
 // Higher and sharper; of the same rise seen from two corners, the one that has held longer. Rounded, because rounding
 // errors depend on the units.
@@ -74,6 +83,7 @@ RiseSearch::RiseSearch(const UnitCurve& curve, const DetectorOptions& options, b
     known_level_ = curve.level(*options.plateau_level);
     known_floor_ = curve.level(options.plateau_floor.value_or(*options.plateau_level));
     trust_ = kTrust;
+    if (options.best_level) known_way_ = curve.level(*options.best_level) - *known_level_;
   }
   if (options.budget) budget_ = std::max(1.0, *options.budget / curve.span);
 }
@@ -102,7 +112,7 @@ std::optional<Rise> RiseSearch::under_way(const std::vector<Rise>& moments) cons
   for (const std::size_t leaves : curve_.knots) {
     if (leaves == last) continue;
     const Rise rise = measure(leaves, last);
-    if (!is_sudden(rise) || has_held(rise) || !is_cut_off(rise)) continue;
+    if (!is_sudden(rise, Claim::under_way) || has_held(rise) || !is_cut_off(rise, Claim::under_way)) continue;
     const bool after_moments = moments.empty() || moments.back().arrives <= rise.leaves;
     if (after_moments && (!best || is_better(rise, *best))) best = rise;
   }
@@ -159,10 +169,11 @@ Rise RiseSearch::measure(std::size_t leaves, std::size_t arrives) const {
   return rise;
 }
 
-bool RiseSearch::is_sudden(const Rise& rise) const {
+bool RiseSearch::is_sudden(const Rise& rise, Claim claim) const {
   const double covered = rise.to - std::min(0.0, worst_before_[rise.leaves]);
-  return rise.height() >= std::max(kCutRise, kLeastOfAll * covered) && leaves_plateau(rise) && is_sharp(rise) &&
-         stands_out(rise) && breaks_new_ground(rise) && is_one_rise(rise);
+  return rise.height() >= std::max({kCutRise, kLeastOfAll * covered, kLeastOfWay * known_way_}) &&
+         leaves_plateau(rise) && is_sharp(rise) && stands_out(rise, claim) && breaks_new_ground(rise) &&
+         is_one_rise(rise);
 }
 
 bool RiseSearch::leaves_plateau(const Rise& rise) const {
@@ -170,7 +181,8 @@ bool RiseSearch::leaves_plateau(const Rise& rise) const {
   const std::size_t evaluations =
       std::min(rise.leaves - rise.plateau_first + 1, curve_.count_before(rise.x10, rise.plateau_first));
   const double reach = kKnownLevel * rise.height();
-  return evaluations >= options_.min_plateau &&
+  const std::size_t lost = curve_.is_short_log ? kLostToNoise : 0;
+  return evaluations + lost >= options_.min_plateau &&
          (!known_level_ || (rise.from <= *known_level_ + reach && rise.from >= known_floor_ - reach));
 }
 
@@ -179,13 +191,13 @@ bool RiseSearch::is_sharp(const Rise& rise) const {
          (!options_.budget || rise.width() <= std::max(kWidthOfBudget * budget_, kWidthOfSpacing * rise.spacing));
 }
 
-bool RiseSearch::stands_out(const Rise& rise) const {
+bool RiseSearch::stands_out(const Rise& rise, Claim claim) const {
   const std::size_t fewer = std::min(rise.leaves - rise.plateau_first + 1, rise.past_half);
   const double sure = rise.over_noise * std::sqrt(static_cast<double>(fewer));
   // A plateau of no answer right shows no noise, and one right answer more is no rise.
   const double by_samples = std::max(curve_.sampling_deviation(rise.from), curve_.sampling_deviation(rise.to));
   return rise.over_noise >= kLeastOverNoise && rise.height() >= kLeastOverSampling * by_samples &&
-         sure >= (is_cut_off(rise) ? kCutSure : trust_ * kLeastSure) &&
+         sure >= (is_cut_off(rise, claim) ? kCutSure[index(claim)] : trust_ * kLeastSure) &&
          lost_before_[rise.leaves] <= kRestless * rise.height();
 }
 
@@ -207,9 +219,9 @@ bool RiseSearch::has_held(const Rise& rise) const {
   return held || (is_cut_off(rise) && has_slowed_down(rise));
 }
 
-bool RiseSearch::is_cut_off(const Rise& rise) const {
+bool RiseSearch::is_cut_off(const Rise& rise, Claim claim) const {
   return finished_ && rise.arrives + rise.held >= curve_.size() &&
-         rise.height() >= kCutOverNoise * deviation(curve_.v, rise.plateau_first, rise.leaves) &&
+         rise.height() >= kCutOverNoise[index(claim)] * deviation(curve_.v, rise.plateau_first, rise.leaves) &&
          trust_ * kCutSharpness * rise.seen_width() <= rise.plateau_length;
 }
 

@@ -52,14 +52,17 @@ class RiseSearch {
   double score(const Rise& rise) const;
 
  private:
+  // What is said of a rise at the end of a curve: that it has begun takes less to say than that it has arrived.
+  enum class Claim { moment, under_way };
+
   Rise measure(std::size_t leaves, std::size_t arrives) const;
-  bool is_sudden(const Rise& rise) const;
+  bool is_sudden(const Rise& rise, Claim claim = Claim::moment) const;
   bool leaves_plateau(const Rise& rise) const;
   bool is_sharp(const Rise& rise) const;
-  bool stands_out(const Rise& rise) const;
+  bool stands_out(const Rise& rise, Claim claim) const;
   bool breaks_new_ground(const Rise& rise) const;
   bool has_held(const Rise& rise) const;
-  bool is_cut_off(const Rise& rise) const;
+  bool is_cut_off(const Rise& rise, Claim claim = Claim::moment) const;
   bool has_slowed_down(const Rise& rise) const;
   bool is_one_rise(const Rise& rise) const;
 
@@ -72,7 +75,8 @@ class RiseSearch {
   std::vector<double> worst_before_;  // of the values, a bad start included
   std::optional<double> known_level_;
   double known_floor_ = 0;
-  double trust_ = 1;  // less calm is asked for around a rise from a known level
+  double known_way_ = 0;  // from the level to the best there is, if both are known
+  double trust_ = 1;      // less calm is asked for around a rise from a known level
 };
 
 }  // namespace eureka

@@ -110,6 +110,11 @@ bool same_run_by_run(const ArmSummary& arm, const ArmSummary& baseline, const Ar
          comparison.paired->left_out_of_signed_rank == 0;
 }
 
+// A study must not count grokking as moments, nor keep silent about it.
+std::string groks_clause(const ArmSummary& arm) {
+  return arm.groks == 0 ? "" : fmt::format(" ({} grokked: validation rose long after training was solved)", arm.groks);
+}
+
 // The target accuracy is past the plateau only if the baseline's typical run gets there by a moment.
 bool learns_gradually(const ArmSummary& arm, const ArmSummary& baseline) {
   return 2 * arm.level_without_moment > arm.n && 2 * baseline.moments > baseline.n;
@@ -121,7 +126,8 @@ Verdict baseline_verdict(const std::string& name, const ArmSummary& summary, dou
                          const ComparisonOptions& options) {
   if (summary.n == 0) return {VerdictKind::no_trials, fmt::format("{}: no finished runs.", name)};
   const std::string text = fmt::format("{} is the baseline: {} runs {} within {:g} steps", name, events_of(summary),
-                                       words_of(options.awaited).had, horizon);
+                                       words_of(options.awaited).had, horizon) +
+                           groks_clause(summary);
   if (!summary.event.median) return {VerdictKind::baseline, text + "."};
   return {VerdictKind::baseline, text + fmt::format(", half of them by step {:.0f}.", *summary.event.median)};
 }
@@ -134,11 +140,11 @@ Verdict arm_verdict(const std::string& name, const ArmSummary& arm, const std::s
     return {VerdictKind::no_trials,
             fmt::format("{}: no finished runs {}to compare.", name, arm.n == 0 ? "" : "of " + baseline_name + " ")};
   if (options.awaited == AwaitedEvent::moment && learns_gradually(arm, baseline))
-    return {VerdictKind::gradual,
-            fmt::format(
-                "{} learns without a moment: {} of {} runs reach the target accuracy without one, so its waiting times "
-                "do not compare with those of {}; see the steps to the target accuracy.",
-                name, arm.level_without_moment, arm.n, baseline_name)};
+    return {
+        VerdictKind::gradual,
+        fmt::format("{} learns without a moment: {} of {} runs reach the target accuracy without one{}, so its waiting "
+                    "times do not compare with those of {}; see the steps to the target accuracy.",
+                    name, arm.level_without_moment, arm.n, groks_clause(arm), baseline_name)};
   if (arm.event.events == 0 && baseline.event.events == 0) return no_events(evidence, horizon, options.awaited);
   if (std::min(arm.n, baseline.n) < kFewestRuns || !comparison.log_rank_p_holm || !comparison.speedup)
     return {VerdictKind::too_few, fmt::format("{}: too few seeds to tell ({} runs against {}).{}", name, arm.n,

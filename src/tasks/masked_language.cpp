@@ -1,15 +1,20 @@
 // Masked language (BERT, Devlin et al. 2019): a window of text of which 15 in 100 tokens are to be found; of those, 80
 // in 100 are hidden behind a mask, 10 are swapped for any token, 10 are left as they are.
 //
-// The answer is what stood there. Nobody knows it, so there is no oracle.
+// The answer is what stood there. Nobody knows it, so there is no oracle. The plateau is the level of whoever looks at
+// nothing but the place itself: how common tokens are, and what is shown there if it is not the mask.
 #include <algorithm>
+#include <numbers>
 #include <numeric>
 
+#include "base/exact_math.h"
 #include "base/random.h"
 #include "tasks/text_windows.h"
 
 namespace eureka {
 namespace {
+
+double log2_of(double x) { return exact::log(x) / std::numbers::ln2; }
 
 enum class MaskRole : std::uint8_t { seen, masked, swapped, kept };
 
@@ -18,7 +23,10 @@ class MaskedLanguage final : public Task {
   explicit MaskedLanguage(const TextOptions& options)
       : context_(options.context),
         windows_(options, options.context),
-        asked_(std::max<std::int64_t>(1, (context_ * 15 + 50) / 100)) {}
+        asked_(std::max<std::int64_t>(1, (context_ * 15 + 50) / 100)),
+        metric_(windows_.metric()) {
+    metric_.plateau = bits_of_the_place_alone() * metric_.answers_per_unit;
+  }
 
   // The mask is an id that is never an answer.
   TaskShape shape() const override {
@@ -29,7 +37,7 @@ class MaskedLanguage final : public Task {
             .looks_ahead = true};
   }
 
-  Metric metric() const override { return windows_.metric(); }
+  Metric metric() const override { return metric_; }
 
   // In the order of MaskRole.
   std::vector<Role> roles() const override {
@@ -61,6 +69,24 @@ class MaskedLanguage final : public Task {
   }
 
  private:
+  // Of an answer, by the frequencies of the training part on the validation part.
+  double bits_of_the_place_alone() const {
+    const std::vector<double> known = windows_.frequencies(Split::train), true_ones = windows_.frequencies(Split::test);
+    const auto classes = static_cast<double>(known.size());
+    // A token that is shown is the answer if it was kept; a swapped one may be any.
+    const auto kept = [&](double frequency) { return frequency / (frequency + 1 / classes); };
+    double swapped_bits = 0;  // of "it was swapped", over all tokens that may be shown
+    for (const double frequency : known) swapped_bits -= log2_of(1 - kept(frequency));
+    double bits = 0;
+    for (std::size_t id = 0; id < known.size(); ++id) {
+      const double own = -log2_of(known[id]), stays = kept(known[id]);
+      const double if_shown = -log2_of(stays + (1 - stays) * known[id]);
+      const double if_another = ((classes - 1) * own + swapped_bits + log2_of(1 - stays)) / classes;
+      bits += true_ones[id] * (0.8 * own + 0.1 * if_shown + 0.1 * (if_shown / classes + if_another));
+    }
+    return bits;
+  }
+
   void hide(RandomStream& random, std::size_t place, Batch& batch) const {
     const std::uint32_t chance = random.below(10);
     const MaskRole role = chance < 8 ? MaskRole::masked : chance == 8 ? MaskRole::swapped : MaskRole::kept;
@@ -74,6 +100,7 @@ class MaskedLanguage final : public Task {
   std::int64_t context_;
   TextWindows windows_;
   std::int64_t asked_;  // tokens of a sample
+  Metric metric_;
 };
 
 EUREKA_TASK("masked-language", MaskedLanguage, TextOptions,

@@ -37,9 +37,11 @@ class Recall final : public Task {
                   fmt::format("for example --set task.keys={}", 2 * pairs_));
   }
 
-  // Keys are the ids below `keys`, values those above.
+  // Keys are the ids below `keys`, values those above. Answers are ids too, as a language model gives them: that it is
+  // values which are asked for has to be learned.
   TaskShape shape() const override {
-    return {.tokens = tokens(), .classes = values_, .vocabulary = keys_ + values_, .every_position = true};
+    const std::int64_t ids = keys_ + values_;
+    return {.tokens = tokens(), .classes = ids, .vocabulary = ids, .every_position = true};
   }
 
   // The commonest value of the context, whatever the key.
@@ -56,6 +58,8 @@ class Recall final : public Task {
   std::vector<Latent> latents() const override {
     return {{"pair", static_cast<int>(pairs_), true}, {"commonest", static_cast<int>(values_)}};
   }
+
+  bool balanced() const override { return false; }
 
   void sample(const SampleRequest& request, Batch& batch) const override {
     batch.resize(request.samples, shape(), 2);
@@ -76,7 +80,7 @@ class Recall final : public Task {
     for (std::int64_t answer = 0; answer < static_cast<std::int64_t>(labels.size()); ++answer)
       for (const std::int64_t key : keys_of_answer(batch, answer))
         labels[static_cast<std::size_t>(answer)] =
-            batch.ids[static_cast<std::size_t>(answer - answer % tokens() + key)] - keys_;
+            batch.ids[static_cast<std::size_t>(answer - answer % tokens() + key)];
     return labels;
   }
 
@@ -114,7 +118,7 @@ class Recall final : public Task {
       ids[place] = ids[2 * pair];
       if (i + 1 < count) ids[place + 1] = ids[2 * pair + 1];
       batch.asked[answer] = 1;
-      batch.labels[answer] = ids[2 * pair + 1] - keys_;
+      batch.labels[answer] = ids[2 * pair + 1];
       batch.latents[2 * answer] = order[i];
       batch.latents[2 * answer + 1] = commonest;
     }

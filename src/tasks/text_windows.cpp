@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace eureka {
@@ -39,6 +41,17 @@ void TextWindows::draw(RandomStream& random, const std::string& stream, std::spa
       throw Error(ErrorKind::input, "the ids kept of this text are damaged", text_,
                   "remove the folder 'tokens' of the data directory: it is made again");
   }
+}
+
+std::vector<double> TextWindows::frequencies(Split split) const {
+  constexpr std::size_t kMost = 1'000'000;
+  const std::span<const TokenId> ids = tokens_->ids(split);
+  const std::size_t seen = std::min(kMost, ids.size());
+  std::vector<double> counts(static_cast<std::size_t>(vocabulary()), 1);
+  for (const TokenId id : ids.first(seen))
+    if (id < counts.size()) ++counts[id];
+  for (double& count : counts) count /= static_cast<double>(seen + counts.size());
+  return counts;
 }
 
 Metric TextWindows::metric() const {

@@ -27,6 +27,9 @@ class Diagnosis {
   // Whether a look needs the gradients of the parameters: those of the step that is about to be taken, if it is.
   bool wants_gradient(std::int64_t step) const;
 
+  // What a look asks for.
+  ObservationRequest wants() const { return set_.wants(); }
+
   // At the first diagnose.samples of the training batch of that step, before its update. `gradient_pending`: the engine
   // has computed that step's gradient already.
   // `frozen`: who rested in the update before (StepSettings::frozen).

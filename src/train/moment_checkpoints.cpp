@@ -21,6 +21,11 @@ std::size_t bytes_of(const Checkpoint& state) {
   return numbers * sizeof(float);
 }
 
+// States of so many bytes.
+std::size_t most_held(std::size_t bytes) {
+  return std::clamp<std::size_t>(kMostBytesHeld / std::max<std::size_t>(1, bytes), 1, kMostHeld);
+}
+
 // The newest intact one that is not later than `step`.
 std::optional<Checkpoint> last_checkpoint(const fs::path& run, std::int64_t step) {
   std::vector<std::int64_t> steps = list_checkpoints(run);
@@ -85,9 +90,11 @@ MomentCheckpoints::MomentCheckpoints(const RunConfig& config, fs::path run_direc
 
 void MomentCheckpoints::hold(Checkpoint state) {
   held_.push_back(std::move(state));
-  const std::size_t most =
-      std::clamp<std::size_t>(kMostBytesHeld / std::max<std::size_t>(1, bytes_of(held_.back())), 1, kMostHeld);
-  while (held_.size() > most) held_.pop_front();
+  while (held_.size() > most_held(bytes_of(held_.back()))) held_.pop_front();
+}
+
+std::size_t MomentCheckpoints::most_bytes_held(std::size_t state, std::int64_t states) {
+  return state * std::min(most_held(state), static_cast<std::size_t>(states));
 }
 
 std::vector<MomentStep> MomentCheckpoints::choose(const Moment& moment, std::int64_t step) {

@@ -48,6 +48,9 @@ class MomentCheckpoints {
   // Called for every step that is wanted, with what a checkpoint of it would hold.
   void hold(Checkpoint state);
 
+  // What is held at most, of so many states of so many bytes each.
+  static std::size_t most_bytes_held(std::size_t state, std::int64_t states);
+
   // Those around a moment that was confirmed by the row of `step`. Never pruned from now on.
   std::vector<MomentStep> choose(const Moment& moment, std::int64_t step);
   const std::set<std::int64_t>& chosen() const { return chosen_; }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -10,34 +9,15 @@
 #include "train/diagnosis.h"
 #include "train/interventions.h"
 #include "train/moment_checkpoints.h"
+#include "train/noted_rises.h"
 #include "train/records/branch_origin.h"
 #include "train/run_data.h"
+#include "train/run_memory.h"
 #include "train/schedule.h"
 #include "train/wanted_keys.h"
 
 namespace eureka {
 namespace {
-
-// The level of the last plateau that is the task's own, not the one a run arrives on when it has learned everything.
-std::optional<double> stuck_level(const std::vector<Plateau>& plateaus, const Metric& metric) {
-  std::optional<double> level;
-  for (const Plateau& plateau : plateaus)
-    if (metric.on_plateau(plateau.level)) level = plateau.level;
-  return level;
-}
-
-std::optional<MomentSummary> largest_moment(const std::vector<Moment>& moments) {
-  if (moments.empty()) return std::nullopt;
-  const Moment& largest = *std::max_element(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
-    return std::abs(a.to - a.from) < std::abs(b.to - b.from);
-  });
-  return MomentSummary{.step = largest.step,
-                       .plateau_level = largest.from,
-                       .level_after = largest.to,
-                       .rise_start = largest.rise_start,
-                       .rise_end = largest.rise_end,
-                       .score = largest.score};
-}
 
 std::optional<double> if_finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 
@@ -102,8 +82,8 @@ class TrainingRun {
   bool enough() const;
   MetricsRow metrics_row();
   void write_row(const MetricsRow& row);
-  // Moments confirmed or withdrawn by the row of `step`; `log` is false while a resumed run reads its rows again.
-  void note_moments(std::int64_t step, bool log);
+  // Rises confirmed or withdrawn by the row of `step`; `log` is false while a resumed run reads its rows again.
+  void note_rises(std::int64_t step, bool log);
   void diverge(const char* what, double value);
   void checkpoint();
   // A run that is stopped between two checkpoints continues from here. No part of what it leaves: no event tells of it,
@@ -137,7 +117,7 @@ class TrainingRun {
   Measured last_{std::nan(""), std::nan("")};
   std::int64_t checkpoint_step_ = -1;  // of the last checkpoint that stays
   std::int64_t temporary_step_ = -1;   // of the one this run was resumed from, if that one does not
-  std::size_t moments_noted_ = 0;
+  NotedRises noted_;
   std::optional<std::int64_t> confirmed_at_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
@@ -160,10 +140,10 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
   // The detector has no state of its own to save: it is a function of the curve.
   for (const MetricsRow& row : read_metrics(directory_.path(), {"val_" + metric_.key(), kValidationLoss})) {
     last_ = {row.at(kValidationLoss), row.at("val_" + metric_.key())};
-    detector_.add(static_cast<double>(row.step), last_.metric);
+    add_row(row, metric_, detector_);
     last_row_step_ = row.step;
     diagnosis_.remember(row);
-    note_moments(row.step, false);
+    note_rises(row.step, false);
     observer_.on_row(row, detector_.findings());
   }
   prune_checkpoints(directory_.path(), temporary_step_ < 0 ? config_.run.keep_checkpoints : 0,
@@ -270,8 +250,8 @@ bool TrainingRun::evaluate() {
   last_ = {evaluation.loss, metric_.value(evaluation.loss, evaluation.accuracy)};
   const MetricsRow row = metrics_row();
   write_row(row);
-  detector_.add(static_cast<double>(loop_.step), last_.metric);
-  note_moments(loop_.step, true);
+  add_row(row, metric_, detector_);
+  note_rises(loop_.step, true);
   observer_.on_row(row, detector_.findings());
   return true;
 }
@@ -283,12 +263,12 @@ MetricsRow TrainingRun::metrics_row() {
   for (ProbeBatch& probe : probes_) {
     const Evaluation evaluation = evaluate(probe.batch);
     if (metric_.measure == Measure::score) {
-      row.add("val_" + metric_.key() + "/" + probe.name, metric_.value(evaluation.loss, evaluation.accuracy));
+      row.add("val_" + metric_.key() + "_" + probe.name, metric_.value(evaluation.loss, evaluation.accuracy));
       continue;
     }
     // Bits are told per unit of the text, which a probe need not be made of.
-    row.add(fmt::format("{}/{}", kValidationLoss, probe.name), evaluation.loss);
-    row.add("val_accuracy/" + probe.name, evaluation.accuracy);
+    row.add(fmt::format("{}_{}", kValidationLoss, probe.name), evaluation.loss);
+    row.add("val_accuracy_" + probe.name, evaluation.accuracy);
   }
   if (loop_.sum_steps > 0) {
     const auto count = static_cast<double>(loop_.sum_steps);
@@ -315,25 +295,21 @@ void TrainingRun::write_row(const MetricsRow& row) {
   loop_.sum_steps = 0;
 }
 
-void TrainingRun::note_moments(std::int64_t step, bool log) {
-  const std::vector<Moment>& moments = detector_.moments();
+void TrainingRun::note_rises(std::int64_t step, bool log) {
   const auto event = [&](const RunEvent& what) {
     if (log) directory_.log_event(what);
   };
-  if (moments.size() < moments_noted_) {
-    event({step, MomentWithdrawn{}});
-    moments_noted_ = moments.size();
-    if (moments.empty()) confirmed_at_.reset();
-  }
-  for (; moments_noted_ < moments.size(); ++moments_noted_) {
-    const Moment& moment = moments[moments_noted_];
-    const Plateau& plateau = moment.plateau;
-    event({step, PlateauConfirmed{plateau.start, plateau.end, plateau.level}});
-    event({step, MomentConfirmed{moment.step, moment.from, moment.to, moment.score}});
-    for (const MomentStep& one : around_moments_.choose(moment, step))
+  for (const RiseNews& news : noted_.update(detector_.findings())) {
+    for (const RunEvent::What& what : news.events) event({step, what});
+    if (!news.confirmed) continue;
+    for (const MomentStep& one : around_moments_.choose(*news.confirmed, step))
       event({step, MomentCheckpoint{one.step, enum_names(one.stage)[static_cast<std::size_t>(one.stage)]}});
     if (log) around_moments_.save();
-    if (!confirmed_at_) confirmed_at_ = step;
+  }
+  if (detector_.moments().empty()) {
+    confirmed_at_.reset();
+  } else if (!confirmed_at_) {
+    confirmed_at_ = step;
   }
 }
 
@@ -381,6 +357,8 @@ RunMeta TrainingRun::meta(RunStatus status) const {
   meta.updates_done = loop_.step;
   meta.seconds_of_last_session = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   meta.why_not_fused = chosen_.why_not_fused;
+  if (const auto needs = run_memory(config_, *task_); needs && engine_->name() == "fused")
+    meta.memory_bytes = static_cast<std::int64_t>(needs->total());
   return meta;
 }
 
@@ -398,11 +376,7 @@ RunSummary TrainingRun::summary(RunStatus status) {
   summary.final_validation_metric = if_finite(last_.metric);
   summary.final_validation_loss = if_finite(last_.loss);
   detector_.finish();
-  summary.moment = largest_moment(detector_.moments());
-  if (!summary.moment) {
-    summary.stuck_level = stuck_level(detector_.plateaus(), metric_);
-    if (const auto& rise = detector_.findings().under_way) summary.under_way = rise->reached;
-  }
+  sum_up(detector_.findings(), metric_, summary);
   summary.diagnostics = diagnosis_.seen();
   return summary;
 }
@@ -412,6 +386,7 @@ RunSummary TrainingRun::summary(RunStatus status) {
 RunParts make_parts(const RunConfig& config) {
   RunParts parts;
   parts.task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  refuse_beyond_machine(config, *parts.task);
   parts.engine = make_engine(config.run.engine, engine_config(config, parts.task->shape()));
   return parts;
 }

@@ -114,7 +114,7 @@ TEST_F(DataVerb, ALanguageRunLogsTheInductionProbesAndAWrongTextLeavesNoDirector
                                                "--set", "train.batch=2", "--set", "train.validation_samples=2"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const std::string rows = read_file(run + "/metrics.jsonl");
-  for (const char* name : {"val_bits_per_character", "val_loss/induction", "val_accuracy/induction_first_half"})
+  for (const char* name : {"val_bits_per_character", "val_loss_induction", "val_accuracy_induction_first_half"})
     EXPECT_THAT(rows, HasSubstr(fmt::format("\"{}\":", name)));
   const CommandResult wrong = eureka_command({"train", "language", "--out", none, "--set", "task.text=kjv"});
   EXPECT_EQ(wrong.exit_code, 2);

@@ -26,6 +26,16 @@ class Detect : public testing::Test {
     return path;
   }
 
+  // Validation stays at 0.1 for twenty evaluations and is then solved; training is from the sixth on.
+  fs::path log_with_training_ahead() const {
+    const fs::path path = directory_.path() / "both.csv";
+    std::ofstream file(path);
+    file << "step,train_accuracy,val_accuracy\n";
+    for (int row = 0; row < 40; ++row)
+      file << 100 * row << "," << (row < 6 ? 0.16 * row : 1.0) << "," << (row < 20 ? 0.1 : 0.99) << "\n";
+    return path;
+  }
+
  private:
   TemporaryDirectory directory_;
 };
@@ -54,6 +64,29 @@ TEST_F(Detect, SaysWhatAValueThatIsNoNumberCosts) {
   EXPECT_EQ(found.at("dropped_points"), 4);
   EXPECT_EQ(found.at("last_step"), 900);
   EXPECT_THAT(eureka_command({"detect", log}).out, HasSubstr("4 of 14 points"));
+}
+
+TEST_F(Detect, NamesTheFirstRiseToAPlateauItIsTold) {
+  const std::string log = log_ending_in({"0.75", "0.97", "0.98"}).string();
+  const Json found = Json::parse(eureka_command({"detect", log, "--plateau-level", "0.55", "--json"}).out);
+  ASSERT_EQ(found.at("rises").size(), 2U);
+  EXPECT_EQ(found.at("rises")[0].at("kind"), "first-rise");
+  EXPECT_EQ(found.at("rises")[1].at("kind"), "moment");
+  EXPECT_EQ(found.at("moments").size(), 1U);
+  EXPECT_THAT(eureka_command({"detect", log, "--plateau-level", "0.55"}).out, HasSubstr("first-rise"));
+}
+
+TEST_F(Detect, TellsGrokkingByTheTrainingColumnOfTheLog) {
+  const std::string log = log_with_training_ahead().string();
+  const Json found = Json::parse(eureka_command({"detect", log, "--json"}).out);
+  EXPECT_EQ(found.at("training_column"), "train_accuracy");
+  EXPECT_TRUE(found.at("moments").empty());
+  ASSERT_EQ(found.at("rises").size(), 1U);
+  EXPECT_EQ(found.at("rises")[0].at("kind"), "grokking");
+  EXPECT_THAT(eureka_command({"detect", log}).out, HasSubstr("grokking"));
+  const Json alone = Json::parse(eureka_command({"detect", log, "--training-column", "none", "--json"}).out);
+  EXPECT_EQ(alone.at("moments").size(), 1U);
+  EXPECT_TRUE(alone.at("training_column").is_null());
 }
 
 }  // namespace

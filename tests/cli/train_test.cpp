@@ -48,6 +48,43 @@ TEST(Train, FindsTheMomentAndStopsAfterIt) {
   }
 }
 
+TEST(Train, SaysWhatMemoryItNeedsBeforeItStarts) {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> few = {"--set",         "train.steps=2", "--set",
+                                        "train.batch=2", "--set",         "train.validation_samples=2"};
+  std::vector<std::string> words = {"train", "recall", "--out", (directory.path() / "run").string()};
+  words.insert(words.end(), few.begin(), few.end());
+  const CommandResult result = eureka_command(words);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::size_t said = result.err.find("needs about"), begun = result.err.find("fused engine");
+  EXPECT_LT(said, begun) << result.err;
+  EXPECT_NE(said, std::string::npos) << result.err;
+  EXPECT_GT(Json::parse(read_file(directory.path() / "run/meta.json")).at("memory_bytes").get<double>(), 1e5);
+
+  words = {"train", "recall",          "--out", (directory.path() / "large").string(), "--set", "model.width=65536",
+           "--set", "model.depth=1000"};
+  const CommandResult large = eureka_command(words);
+  EXPECT_EQ(large.exit_code, 2) << large.err;
+  EXPECT_NE(large.err.find("this machine has"), std::string::npos) << large.err;
+  EXPECT_NE(large.err.find("smaller"), std::string::npos) << large.err;
+}
+
+TEST(Train, TrainsOnOneThousandTokens) {
+  const TemporaryDirectory directory;
+  const std::vector<std::vector<std::string>> tasks = {{"language", "--set", "task.context=1024"},
+                                                       {"recall", "--set", "task.pairs=256", "--set", "task.keys=300"}};
+  for (const std::vector<std::string>& task : tasks) {
+    std::vector<std::string> words = {"train", "--out", (directory.path() / task[0]).string(), "--quiet"};
+    words.insert(words.end(), task.begin(), task.end());
+    for (const char* setting : {"train.steps=2", "train.batch=2", "train.validation_samples=2", "model.heads=4"})
+      words.insert(words.end(), {"--set", setting});
+    const CommandResult result = eureka_command(words);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const Json meta = Json::parse(read_file(directory.path() / task[0] / "meta.json"));
+    EXPECT_LT(meta.at("memory_bytes").get<double>(), 150e6) << "whole attention weights would be 32 MB a layer";
+  }
+}
+
 TEST(Train, TheCopyPresetSolvesItsTask) {
   const TemporaryDirectory directory;
   const fs::path run = directory.path() / "run";

@@ -76,8 +76,8 @@ void check(Case& c) {
   const auto to = [](Matrix& m) { return MatrixC{m.data(), m.stride}; };
   // Whatever scratch memory holds must not matter.
   for (std::size_t i = 0; i < scratch.size(); ++i) scratch.data()[i] = 1e6F;
-  attention(s, c.rule, in(c.q), in(c.k), in(c.v), logits.data(), weights.data(), to(out), scratch.data());
-  attention_backward(s, c.rule, in(c.q), in(c.k), in(c.v), logits.data(), weights.data(), in(c.d_out), to(dq), to(dk),
+  attention(s, c.rule, in(c.q), in(c.k), in(c.v), {logits.data(), weights.data()}, to(out), scratch.data());
+  attention_backward(s, c.rule, in(c.q), in(c.k), in(c.v), {logits.data(), weights.data()}, in(c.d_out), to(dq), to(dk),
                      to(dv), d_log.data(), scratch.data(), {tap_weights.data(), tap_logits.data()});
 
   std::vector<Vector> zeros(s.samples * std::max(s.queries, s.keys), Vector(c.width, 0.0));
@@ -150,8 +150,8 @@ TEST(Attention, LogitsMayShareTheMemoryOfTheWeights) {
   Buffer scratch(c.shape.scratch_floats());
   Matrix out(51, 64);
   for (float* to : {logits.data(), shared.data()})
-    attention(c.shape, c.rule, {c.q.data(), c.q.stride}, {c.k.data(), c.k.stride}, {c.v.data(), c.v.stride}, to,
-              to == shared.data() ? shared.data() : apart.data(), {out.data(), out.stride}, scratch.data());
+    attention(c.shape, c.rule, {c.q.data(), c.q.stride}, {c.k.data(), c.k.stride}, {c.v.data(), c.v.stride},
+              {to, to == shared.data() ? shared.data() : apart.data()}, {out.data(), out.stride}, scratch.data());
   for (std::size_t row = 0; row < 3 * 4 * 17; ++row)
     for (std::size_t key = 0; key < 17; ++key) ASSERT_EQ(apart.data()[row * 32 + key], shared.data()[row * 32 + key]);
 }
@@ -167,7 +167,7 @@ TEST(Attention, ASampleDoesNotDependOnItsNeighbors) {
     const auto run = [&](const AttentionShape& shape, std::size_t row, Matrix& out) {
       attention(shape, all.rule, {all.q.data() + row * all.q.stride, all.q.stride},
                 {all.k.data() + row * all.k.stride, all.k.stride}, {all.v.data() + row * all.v.stride, all.v.stride},
-                logits.data(), weights.data(), {out.data() + row * out.stride, out.stride}, scratch.data());
+                {logits.data(), weights.data()}, {out.data() + row * out.stride, out.stride}, scratch.data());
     };
     run(all.shape, 0, together);
     for (std::size_t sample = 0; sample < 7; ++sample) run(one, sample * 5, alone);

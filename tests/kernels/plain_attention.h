@@ -78,7 +78,7 @@ inline Vector plain_rule(const SoftmaxOptions&, const PlainRow& row) { return ro
 inline Vector plain_rule(const NormSoftmaxOptions& options, const PlainRow& row) {
   const double variance = row.variance + options.epsilon;
   const double deviation = options.by_variance() ? variance : std::sqrt(variance);
-  return row.softmax(row.multiple / std::min(deviation, 1.0 / row.inverse_root_width));
+  return row.softmax(row.multiple * options.spread / std::min(deviation, options.spread / row.inverse_root_width));
 }
 
 inline Vector plain_rule(const SigmoidOptions& options, const PlainRow& row) {

@@ -47,6 +47,15 @@ TEST(NormSoftmax, VarianceFormDividesByTheVariance) {
              softmax_of({1.5, 0, -1.5}), 1e-5);
 }
 
+TEST(SpreadSoftmax, WidensNarrowRowsOnly) {
+  const double deviation = std::sqrt(2.0 / 3.0);
+  expect_row(row_of("spread_softmax", {}, {1, 0, -1}, 16), softmax_of({0.5 / deviation, 0, -0.5 / deviation}), 1e-5);
+  // 3 / sqrt(16) spreads them wider than half a deviation already: plain softmax.
+  expect_row(row_of("spread_softmax", {}, {3, 0, -3}, 16), softmax_of({0.75, 0, -0.75}));
+  expect_row(row_of("spread_softmax", {{"spread", 1.0}}, {1, 0, -1}, 16),
+             softmax_of({1 / deviation, 0, -1 / deviation}), 1e-5);
+}
+
 TEST(SoftmaxOne, LeavesRoomForNothing) {
   const double sum = 1 + std::exp(1.0) + 1 + std::exp(-1.0);
   expect_row(row_of("softmax_one", {}, {1, 0, -1}, 1), {std::exp(1.0) / sum, 1 / sum, std::exp(-1.0) / sum});

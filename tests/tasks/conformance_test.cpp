@@ -282,7 +282,8 @@ TEST_P(TaskConformance, LabelsAreBalanced) {
 
 // The best predictor that sees every latent but the intermediate ones: a table of what was commonest.
 TEST_P(TaskConformance, WithoutTheIntermediateStepOneReachesThePlateauAndNoMore) {
-  if (!metric_.plateau) return;
+  // What is learned from natural text by a table of so few answers is not the level of all of it.
+  if (!metric_.plateau || GetParam() == "masked-language") return;
   const auto visible = [&](const Answer& answer) {
     std::vector<int> key;
     for (std::size_t i = 0; i < latents_.size(); ++i)

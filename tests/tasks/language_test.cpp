@@ -133,5 +133,30 @@ TEST_F(LanguageTasks, EveryKindOfTokenMakesATask) {
     }
 }
 
+// Whoever looks at the place alone: a table of what stood behind each thing that is shown, of many answers.
+TEST_F(LanguageTasks, ThePlateauOfHiddenTokensIsThatOfThePlaceAlone) {
+  const auto task = make("masked-language", {{"context", std::int64_t{64}}});
+  const auto ids = static_cast<std::size_t>(task->shape().vocabulary);
+  std::vector<std::vector<double>> table(ids, std::vector<double>(ids, 0.02));
+  std::vector<double> shown(ids, 0.02 * static_cast<double>(ids));
+  Batch batch = draw(*task, "train", 60'000);
+  for (std::size_t i = 0; i < batch.ids.size(); ++i)
+    if (batch.asks(i)) {
+      ++table[static_cast<std::size_t>(batch.ids[i])][static_cast<std::size_t>(batch.labels[i])];
+      ++shown[static_cast<std::size_t>(batch.ids[i])];
+    }
+  double bits = 0, answers = 0;
+  batch = draw(*task, "validation", 20'000);
+  for (std::size_t i = 0; i < batch.ids.size(); ++i)
+    if (batch.asks(i)) {
+      const auto id = static_cast<std::size_t>(batch.ids[i]);
+      bits -= std::log2(table[id][static_cast<std::size_t>(batch.labels[i])] / shown[id]);
+      ++answers;
+    }
+  ASSERT_TRUE(task->metric().plateau);
+  EXPECT_NEAR(bits / answers, *task->metric().plateau, 0.01);
+  EXPECT_FALSE(make("language", {})->metric().plateau) << "text is learned smoothly";
+}
+
 }  // namespace
 }  // namespace eureka

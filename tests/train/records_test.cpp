@@ -201,6 +201,26 @@ TEST(RunSummary, SaysWhereARunEndedThatWasLeavingItsPlateau) {
   EXPECT_EQ(back.stuck_level, 0.55);
 }
 
+TEST(RunSummary, KeepsGrokkingAndAFirstRiseApartFromTheMoment) {
+  RunSummary summary;
+  EXPECT_EQ(to_text(summary).find("grokking"), std::string::npos);
+  EXPECT_EQ(to_text(summary).find("first_rise"), std::string::npos);
+  summary.grokking = {
+      .step = 900, .plateau_level = 0.1, .level_after = 1, .rise_start = 700, .rise_end = 1100, .score = 0.5};
+  summary.first_rise = {.step = 40, .from = 0.03, .to = 0.25, .rise_start = 20, .rise_end = 60};
+  const RunSummary back = parse_summary(to_text(summary), "the file");
+  EXPECT_FALSE(back.moment);
+  ASSERT_TRUE(back.grokking);
+  EXPECT_EQ(back.grokking->step, 900);
+  EXPECT_EQ(back.grokking->rise_width(), 400);
+  ASSERT_TRUE(back.first_rise);
+  EXPECT_EQ(back.first_rise->from, 0.03);
+  EXPECT_EQ(back.first_rise->rise_end, 60);
+  summary.grokking.reset();
+  summary.grokking_under_way = 0.4;
+  EXPECT_EQ(parse_summary(to_text(summary), "the file").grokking_under_way, 0.4);
+}
+
 TEST(RunSummary, HoldsWhatDiagnosticsSawLast) {
   RunSummary summary;
   EXPECT_FALSE(parse_summary(to_text(summary), "the file").diagnostics);

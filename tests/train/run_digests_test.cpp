@@ -44,6 +44,14 @@ intervene.scale = {multiple = 3, heads = '0', from = 15})"},
     {"patches of indicators", "image-patch",
      "task.data = 'glyphs'\nintervene.attention = {kind = 'role', role = 'indicator'}"},
     {"color and class", "image-tile", "task = {name = 'class-or-colour', data = 'glyphs'}"},
+    {"recall", "recall", ""},
+    {"recall, spread softmax", "recall-gpt2", "attention.rule = 'spread_softmax'"},
+    {"window-sum", "window-sum", ""},
+    {"grokking", "grokking", ""},
+    {"icl-regression", "icl-regression", ""},
+    {"icl-classification", "icl-classification", ""},
+    {"language", "language", "task.tokens = 'byte-pairs'"},
+    {"masked-language", "masked-language", ""},
 };
 
 constexpr const char* kShort = R"(

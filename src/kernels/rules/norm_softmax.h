@@ -16,6 +16,8 @@ struct NormSoftmaxOptions : RuleOptions {
 
   Deviation deviation = Deviation::std;
   double epsilon = 1e-6;
+  // What the deviation of a row becomes; no option here, but of spread_softmax.
+  double spread = 1;
 
   static constexpr bool kGradientNeedsLogits = true;
 
@@ -28,12 +30,12 @@ struct NormSoftmaxOptions : RuleOptions {
   bool by_variance() const { return deviation == Deviation::variance; }
 
   RowLaw law(const RowFacts& row) const {
-    const double variance = row.variance + epsilon, bound = 1 / row.inverse_root_width;
+    const double variance = row.variance + epsilon, bound = spread / row.inverse_root_width;
     const double divisor = by_variance() ? variance : __builtin_sqrt(variance);
-    if (divisor > bound) return {.sharpness = row.multiple / bound};
+    if (divisor > bound) return {.sharpness = row.scale()};
     // d divisor / d variance is 1, or 1 / (2 divisor); d variance = 2 / keys * (centered logits . d logits).
     const double by_spread = by_variance() ? 2 / divisor : 1 / (divisor * divisor);
-    return {.sharpness = row.multiple / divisor, .pull = by_spread / row.keys};
+    return {.sharpness = row.multiple * spread / divisor, .pull = by_spread / row.keys};
   }
 };
 
@@ -48,8 +50,12 @@ template <>
 struct RowKernel<NormSoftmaxOptions> {
   struct Spread {
     float keys, mean, deviation, divisor;
-    bool bounded;  // the divisor is sqrt(head width), not the deviation
+    bool bounded;  // the divisor is spread * sqrt(head width), not the deviation
   };
+
+  static HWY_INLINE float scale(const NormSoftmaxOptions& options, const AttentionRow& row, const Spread& s) {
+    return row.multiple * static_cast<float>(options.spread) / s.divisor;
+  }
 
   static HWY_INLINE Spread spread(const NormSoftmaxOptions& options, const AttentionRow& row) {
     const Tag8 d;
@@ -66,7 +72,7 @@ struct RowKernel<NormSoftmaxOptions> {
     });
     const float variance = sum_of(square) / result.keys + static_cast<float>(options.epsilon);
     result.deviation = options.by_variance() ? variance : __builtin_sqrtf(variance);
-    const float bound = 1 / row.inverse_root_width;
+    const float bound = static_cast<float>(options.spread) / row.inverse_root_width;
     result.bounded = result.deviation > bound;
     result.divisor = result.bounded ? bound : result.deviation;
     return result;
@@ -74,17 +80,17 @@ struct RowKernel<NormSoftmaxOptions> {
 
   static HWY_INLINE void weights(const NormSoftmaxOptions& options, const AttentionRow& row) {
     const Spread s = spread(options, row);
-    softmax_of(row, row.multiple / s.divisor, s.mean);
+    softmax_of(row, scale(options, row, s), s.mean);
   }
 
   static HWY_INLINE float gradient(const NormSoftmaxOptions& options, const AttentionRow& row, float* g, bool) {
     const Tag8 d;
     const Spread s = spread(options, row);
-    softmax_gradient(row, row.multiple / s.divisor, g);
+    softmax_gradient(row, scale(options, row, s), g);
     const float by_multiple = along_logits(row, g, s.mean);
     if (s.bounded) return by_multiple;
     if (s.keys == 2 && !options.by_variance()) {
-      // Two keys always end at plus and minus one: both parts below cancel but for this share.
+      // Two keys always end at plus and minus the spread: both parts below cancel but for this share.
       const Vec8 left = v8::Set(d, static_cast<float>(options.epsilon) / (s.deviation * s.deviation));
       for (std::size_t key = 0; key < row.keys; key += kLanes8)
         v8::StoreU(v8::Mul(left, v8::LoadU(d, g + key)), d, g + key);
@@ -120,7 +126,7 @@ struct RowKernel<NormSoftmaxOptions> {
         const WideVec c = show.or_zero(wide::Sub(wide::LoadU(d, b.logits + r * b.stride + key), s.mean[r]));
         return multiply_add_eights(c, c, sum);
       });
-      const WideVec bound = wide::Set(d, 1 / b.inverse_root_width);
+      const WideVec bound = wide::Set(d, static_cast<float>(options.spread) / b.inverse_root_width);
       for (std::size_t r = 0; r < kRows; ++r) {
         const WideVec variance = wide::Add(s.deviation[r], wide::Set(d, static_cast<float>(options.epsilon)));
         s.deviation[r] = options.by_variance() ? variance : wide::Sqrt(variance);
@@ -130,23 +136,25 @@ struct RowKernel<NormSoftmaxOptions> {
     }
 
     template <std::size_t kRows>
-    static HWY_INLINE PerRow<kRows> scales(const RowBlock& b, const Spread<kRows>& s) {
+    static HWY_INLINE PerRow<kRows> scales(const NormSoftmaxOptions& options, const RowBlock& b,
+                                           const Spread<kRows>& s) {
       const WideTag d;
+      const WideVec multiple = wide::Set(d, b.multiple * static_cast<float>(options.spread));
       PerRow<kRows> scale;
-      for (std::size_t r = 0; r < kRows; ++r) scale[r] = wide::Div(wide::Set(d, b.multiple), s.divisor[r]);
+      for (std::size_t r = 0; r < kRows; ++r) scale[r] = wide::Div(multiple, s.divisor[r]);
       return scale;
     }
 
     template <std::size_t kRows>
     static HWY_INLINE void weights(const NormSoftmaxOptions& options, const RowBlock& b) {
-      softmax_rows<kRows>(b, scales(b, spread<kRows>(options, b)));
+      softmax_rows<kRows>(b, scales(options, b, spread<kRows>(options, b)));
     }
 
     template <std::size_t kRows>
     static HWY_INLINE void gradient(const NormSoftmaxOptions& options, const RowBlock& b, float* g) {
       const WideTag d;
       const Spread<kRows> s = spread<kRows>(options, b);
-      const PerRow<kRows> scale = scales(b, s), mean = mean_gradients<kRows>(b, g);
+      const PerRow<kRows> scale = scales(options, b, s), mean = mean_gradients<kRows>(b, g);
       // Through the numerator of the logits, and along it: the gradient by ln(multiple).
       PerRow<kRows> slope = sums<kRows>(b.keys, 1, [&](std::size_t r, std::size_t key, auto show, Vec8 sum) HWY_ATTR {
         const std::size_t at = r * b.stride + key;
@@ -156,7 +164,7 @@ struct RowKernel<NormSoftmaxOptions> {
         return multiply_add_eights(own, show.or_zero(wide::Sub(wide::LoadU(d, b.logits + at), s.mean[r])), sum);
       });
       // Through the divisor, unless that is bounded.
-      const WideVec bound = wide::Set(d, 1 / b.inverse_root_width);
+      const WideVec bound = wide::Set(d, static_cast<float>(options.spread) / b.inverse_root_width);
       const WideVec twice_per_key = wide::Set(d, -2.0F / static_cast<float>(b.keys));
       for (std::size_t r = 0; r < kRows; ++r) {
         const WideVec by_variance =

@@ -20,6 +20,9 @@ const char* name_of(const MomentCheckpoint&) { return "moment-checkpoint"; }
 const char* name_of(const Divergence&) { return "divergence"; }
 const char* name_of(const InterventionNoted&) { return "intervention"; }
 const char* name_of(const TransplantSource&) { return "transplant-source"; }
+const char* name_of(const FirstRiseSeen&) { return "first-rise"; }
+const char* name_of(const GrokkingConfirmed&) { return "grokking"; }
+const char* name_of(const GrokkingWithdrawn&) { return "grokking-withdrawn"; }
 
 void write_fields(const PlateauConfirmed& plateau, Json& json) {
   json.update({{"start", plateau.start}, {"end", plateau.end}, {"level", plateau.level}});
@@ -41,6 +44,14 @@ void write_fields(const InterventionNoted& intervention, Json& json) {
 void write_fields(const TransplantSource& source, Json& json) {
   json.update({{"run", source.run}, {"checkpoint", source.checkpoint}, {"crc32c", source.crc32c}, {"at", source.at}});
 }
+
+void write_fields(const FirstRiseSeen& rise, Json& json) {
+  json.update({{"at", rise.at}, {"from", rise.from}, {"to", rise.to}});
+}
+void write_fields(const GrokkingConfirmed& rise, Json& json) {
+  json.update({{"at", rise.at}, {"from", rise.from}, {"to", rise.to}, {"score", rise.score}});
+}
+void write_fields(const GrokkingWithdrawn&, Json&) {}
 
 void read_fields(const RecordReader& fields, PlateauConfirmed& plateau) {
   plateau = {fields.get<double>("start"), fields.get<double>("end"), fields.get<double>("level")};
@@ -64,6 +75,14 @@ void read_fields(const RecordReader& fields, TransplantSource& source) {
   source = {fields.get<std::string>("run"), fields.get<std::int64_t>("checkpoint"), fields.get<std::uint64_t>("crc32c"),
             fields.get<std::int64_t>("at")};
 }
+
+void read_fields(const RecordReader& fields, FirstRiseSeen& rise) {
+  rise = {fields.get<double>("at"), fields.get<double>("from"), fields.get<double>("to")};
+}
+void read_fields(const RecordReader& fields, GrokkingConfirmed& rise) {
+  rise = {fields.get<double>("at"), fields.get<double>("from"), fields.get<double>("to"), fields.get<double>("score")};
+}
+void read_fields(const RecordReader&, GrokkingWithdrawn&) {}
 
 template <class Kind>
 bool read_if_named(const RecordReader& fields, const std::string& name, RunEvent& event) {

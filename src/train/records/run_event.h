@@ -26,6 +26,18 @@ struct MomentConfirmed {
 };
 // The last confirmed moment turned out to be none.
 struct MomentWithdrawn {};
+// The rise from where the run began to the plateau of its task: no moment. Told when it was first seen.
+struct FirstRiseSeen {
+  double at = 0;
+  double from = 0, to = 0;
+};
+// Validation followed training, which had long been solved: no moment.
+struct GrokkingConfirmed {
+  double at = 0;
+  double from = 0, to = 0;
+  double score = 0;
+};
+struct GrokkingWithdrawn {};
 struct CheckpointWritten {};
 // One that stays because of the moment confirmed with it.
 struct MomentCheckpoint {
@@ -56,9 +68,10 @@ struct TransplantSource {
 
 struct RunEvent {
   std::int64_t step = 0;
-  std::variant<PlateauConfirmed, MomentConfirmed, MomentWithdrawn, CheckpointWritten, MomentCheckpoint, Divergence,
-               InterventionNoted, TransplantSource>
-      what;
+  using What = std::variant<PlateauConfirmed, MomentConfirmed, MomentWithdrawn, CheckpointWritten, MomentCheckpoint,
+                            Divergence, InterventionNoted, TransplantSource, FirstRiseSeen, GrokkingConfirmed,
+                            GrokkingWithdrawn>;
+  What what;
 };
 
 // One line of JSON, without its end.

@@ -32,6 +32,7 @@ std::string to_text(const RunMeta& meta) {
                {"device", meta.device},
                {"updates_done", meta.updates_done},
                {"seconds_of_last_session", meta.seconds_of_last_session}};
+  if (meta.memory_bytes > 0) json["memory_bytes"] = meta.memory_bytes;
   if (!meta.why_not_fused.empty()) json["why_not_fused"] = meta.why_not_fused;
   return json.dump(2) + "\n";
 }
@@ -50,6 +51,7 @@ RunMeta parse_meta(std::string_view text, const std::string& where) {
   meta.device = fields.get<std::string>("device");
   meta.updates_done = fields.get<std::int64_t>("updates_done");
   meta.seconds_of_last_session = fields.get<double>("seconds_of_last_session");
+  meta.memory_bytes = fields.get_or<std::int64_t>("memory_bytes", 0);
   meta.why_not_fused = fields.get_or<std::string>("why_not_fused", "");
   return meta;
 }

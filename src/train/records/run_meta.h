@@ -21,7 +21,8 @@ struct RunMeta {
   std::string device;
   std::int64_t updates_done = 0;
   double seconds_of_last_session = 0;
-  std::string why_not_fused;  // empty when it is, or when the reference engine was asked for
+  std::int64_t memory_bytes = 0;  // that it was said to need; 0: unknown
+  std::string why_not_fused;      // empty when it is, or when the reference engine was asked for
 };
 
 // The whole text of meta.json.

@@ -17,16 +17,7 @@ fs::path summary_file(const fs::path& run_directory) { return run_directory / "s
 
 Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
 
-Json moment_json(const RunSummary& summary) {
-  if (!summary.moment) {
-    Json json = {{"found", false},
-                 {"step", nullptr},
-                 {"plateau_level", number_or_null(summary.stuck_level)},
-                 {"level_after", nullptr}};
-    if (summary.under_way) json["under_way"] = *summary.under_way;
-    return json;
-  }
-  const MomentSummary& moment = *summary.moment;
+Json found_json(const MomentSummary& moment) {
   return {{"found", true},
           {"step", moment.step},
           {"plateau_level", moment.plateau_level},
@@ -36,18 +27,63 @@ Json moment_json(const RunSummary& summary) {
           {"score", moment.score}};
 }
 
+Json moment_json(const RunSummary& summary) {
+  if (!summary.moment) {
+    Json json = {{"found", false},
+                 {"step", nullptr},
+                 {"plateau_level", number_or_null(summary.stuck_level)},
+                 {"level_after", nullptr}};
+    if (summary.under_way) json["under_way"] = *summary.under_way;
+    return json;
+  }
+  return found_json(*summary.moment);
+}
+
+Json grokking_json(const RunSummary& summary) {
+  if (summary.grokking) return found_json(*summary.grokking);
+  return {{"found", false}, {"under_way", number_or_null(summary.grokking_under_way)}};
+}
+
+Json first_rise_json(const FirstRiseSummary& rise) {
+  return {{"step", rise.step},
+          {"from", rise.from},
+          {"to", rise.to},
+          {"rise_start", rise.rise_start},
+          {"rise_end", rise.rise_end}};
+}
+
+MomentSummary found_moment(const RecordReader& fields) {
+  return {.step = fields.get<double>("step"),
+          .plateau_level = fields.get<double>("plateau_level"),
+          .level_after = fields.get<double>("level_after"),
+          .rise_start = fields.get<double>("rise_start"),
+          .rise_end = fields.get<double>("rise_end"),
+          .score = fields.get<double>("score")};
+}
+
 void read_moment(const RecordReader& fields, RunSummary& summary) {
   if (!fields.get<bool>("found")) {
     summary.stuck_level = fields.get<std::optional<double>>("plateau_level");
     summary.under_way = fields.get_or<std::optional<double>>("under_way", std::nullopt);
     return;
   }
-  summary.moment = {.step = fields.get<double>("step"),
-                    .plateau_level = fields.get<double>("plateau_level"),
-                    .level_after = fields.get<double>("level_after"),
-                    .rise_start = fields.get<double>("rise_start"),
-                    .rise_end = fields.get<double>("rise_end"),
-                    .score = fields.get<double>("score")};
+  summary.moment = found_moment(fields);
+}
+
+void read_grokking(const RecordReader& fields, RunSummary& summary) {
+  if (fields.get<bool>("found")) {
+    summary.grokking = found_moment(fields);
+  } else {
+    summary.grokking_under_way = fields.get<std::optional<double>>("under_way");
+  }
+}
+
+FirstRiseSummary first_rise(const RecordReader& fields) {
+  return {.step = fields.get<double>("step"),
+          .from = fields.get<double>("from"),
+          .to = fields.get<double>("to"),
+          .rise_start = fields.get<double>("rise_start"),
+          .rise_end = fields.get<double>("rise_end")};
 }
 
 RunStatus status_of_ended_run(const RecordReader& fields) {
@@ -72,6 +108,8 @@ std::string to_text(const RunSummary& summary) {
   json["final_validation_" + summary.metric] = number_or_null(summary.final_validation_metric);
   json["final_validation_loss"] = number_or_null(summary.final_validation_loss);
   json["moment"] = moment_json(summary);
+  if (summary.grokking || summary.grokking_under_way) json["grokking"] = grokking_json(summary);
+  if (summary.first_rise) json["first_rise"] = first_rise_json(*summary.first_rise);
   if (summary.diagnostics) json["diagnostics"] = to_json(*summary.diagnostics);
   return json.dump(2) + "\n";
 }
@@ -91,6 +129,8 @@ RunSummary parse_summary(std::string_view text, const std::string& where) {
   summary.final_validation_metric = fields.get<std::optional<double>>("final_validation_" + summary.metric);
   summary.final_validation_loss = fields.get<std::optional<double>>("final_validation_loss");
   read_moment(fields.inside("moment"), summary);
+  if (fields.has("grokking")) read_grokking(fields.inside("grokking"), summary);
+  if (fields.has("first_rise")) summary.first_rise = first_rise(fields.inside("first_rise"));
   if (fields.has("diagnostics")) summary.diagnostics = metrics_row(fields.inside("diagnostics"));
   return summary;
 }

@@ -26,6 +26,15 @@ struct MomentSummary {
   double rise_width() const { return rise_end - rise_start; }
 };
 
+// From where the run began to the plateau of its task: no moment.
+struct FirstRiseSummary {
+  double step = 0;
+  double from = 0;
+  double to = 0;
+  double rise_start = 0;
+  double rise_end = 0;
+};
+
 struct RunSummary {
   RunStatus status = RunStatus::finished;
   std::int64_t steps = 0;  // updates done
@@ -44,6 +53,9 @@ struct RunSummary {
   std::optional<MomentSummary> moment;
   std::optional<double> stuck_level;      // without a moment: the level of the task's plateau the run is still on
   std::optional<double> under_way;        // without a moment: where the run ended, if in a rise off that plateau
+  std::optional<MomentSummary> grokking;     // the largest rise of validation after training was solved; no moment
+  std::optional<double> grokking_under_way;  // without one: where the run ended, if in such a rise
+  std::optional<FirstRiseSummary> first_rise;
   std::optional<MetricsRow> diagnostics;  // what diagnostics saw last, where there were any
 };
 

@@ -24,7 +24,7 @@ constexpr int kBase = 10;
 class ReversedAddition final : public AlgorithmTask {
  public:
   explicit ReversedAddition(const Options& options)
-      : AlgorithmTask("reversed-addition", {2 * options.digits, options.digits + 1, kBase, kBase}),
+      : AlgorithmTask("reversed-addition", {std::int64_t{2} * options.digits, options.digits + 1, kBase, kBase}),
         digits_(options.digits) {}
 
   // Digits are equally likely whatever stands before; the last carry follows, mostly, from the digit before it.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "io/json.h"
 #include "lab/study_report.h"
 #include "lab/study_statistics.h"
@@ -42,6 +44,7 @@ Json row_json(const std::vector<Statistic<Subject>>& statistics, const Subject& 
       if (!value.is_null()) group[statistic.key] = value;
       continue;
     }
+    if (statistic.rare && value.is_null()) continue;
     row[statistic.key] = value;
     if (!statistic.interval) continue;
     const auto interval = statistic.interval(subject);
@@ -61,7 +64,12 @@ std::string csv_cell(const Json& value) {
 }
 
 template <class Subject>
-std::string csv_of(const std::vector<Statistic<Subject>>& statistics, const std::vector<Subject>& subjects) {
+std::string csv_of(std::vector<Statistic<Subject>> statistics, const std::vector<Subject>& subjects) {
+  std::erase_if(statistics, [&](const Statistic<Subject>& statistic) {
+    return statistic.rare && std::all_of(subjects.begin(), subjects.end(), [&](const Subject& subject) {
+             return json_of(statistic.value(subject)).is_null();
+           });
+  });
   std::vector<std::string> names;
   for (const Statistic<Subject>& statistic : statistics) {
     names.push_back(statistic.group.empty() ? statistic.key : fmt::format("{}_{}", statistic.group, statistic.key));

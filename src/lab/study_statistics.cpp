@@ -125,8 +125,9 @@ std::vector<ArmStatistic> own_statistics() {
        .value = [](const ArmAtPoint& arm) { return maybe(arm.result.mean_of_moments); }},
       {.key = "groks",
        .help = "trials whose validation rose long after training was solved: grokking, no moments",
-       .value = [](const ArmAtPoint& arm) { return count(own(arm).groks); },
-       .text = [](const ArmAtPoint& arm) { return of_runs(own(arm).groks, arm); }},
+       .value = [](const ArmAtPoint& arm) { return own(arm).groks > 0 ? count(own(arm).groks) : StatisticValue(); },
+       .text = [](const ArmAtPoint& arm) { return of_runs(own(arm).groks, arm); },
+       .rare = true},
   };
 }
 
@@ -245,7 +246,8 @@ const std::vector<TrialStatistic>& trial_statistics() {
        .value = [](const TrialInStudy& t) { return maybe(row_of(t).steps_to_level); }},
       {.key = "grokking",
        .help = "the step at which it grokked, which is no moment",
-       .value = [](const TrialInStudy& t) { return maybe(row_of(t).grokking); }},
+       .value = [](const TrialInStudy& t) { return maybe(row_of(t).grokking); },
+       .rare = true},
       {.key = "directory",
        .help = "below that of the study",
        .value = [](const TrialInStudy& t) { return t.report.trial_directories[t.index].generic_string(); }},

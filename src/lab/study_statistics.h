@@ -40,6 +40,7 @@ struct Statistic {
   std::string format = "{:.0f}";                    // of a number there, and of the ends of its interval
   std::function<std::string(const Subject&)> text;  // there, where the number alone would not do
   std::string group;                                // an object of study.json that holds it; in CSV a prefix of its key
+  bool rare = false;                                // in JSON left out where it is empty, in CSV where it is for all
 };
 
 using ArmStatistic = Statistic<ArmAtPoint>;

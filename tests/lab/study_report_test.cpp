@@ -142,9 +142,18 @@ TEST_F(SyntheticStudy, CsvHoldsTheSameRowsAsJson) {
   EXPECT_THAT(arms, HasSubstr("paired_pairs,paired_sooner"));
   EXPECT_THAT(arms, HasSubstr("\ngradual,,6,0,0,0.0,"));
   EXPECT_THAT(trials, testing::StartsWith(
-                          "arm,point,seed,status,steps,moment,rise_width,final_accuracy,steps_to_target,grokking,"
-                          "directory\n"
-                          "softmax,,1,finished,1000,540.0,10.0,1.0,540.0,,softmax/seed-1\n"));
+                          "arm,point,seed,status,steps,moment,rise_width,final_accuracy,steps_to_target,directory\n"
+                          "softmax,,1,finished,1000,540.0,10.0,1.0,540.0,softmax/seed-1\n"));
+}
+
+TEST_F(SyntheticStudy, GrokkingIsToldOnlyWhereThereIsAny) {
+  EXPECT_THAT(arms_csv(report()), testing::Not(HasSubstr("groks")));
+  EXPECT_THAT(study_json(report()), testing::Not(HasSubstr("grok")));
+  StudyReport grokked = report();
+  grokked.trials[0].grokking = 700;
+  EXPECT_THAT(trials_csv(grokked), HasSubstr("steps_to_target,grokking,directory\n"));
+  EXPECT_EQ(Json::parse(study_json(grokked)).at("trials")[0].at("grokking"), 700);
+  EXPECT_FALSE(Json::parse(study_json(grokked)).at("trials")[1].contains("grokking"));
 }
 
 TEST(StudyStatistics, AreAllToldInTheDocumentation) {

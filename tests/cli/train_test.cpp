@@ -146,7 +146,7 @@ TEST(Train, TheResolvedConfigRepeatsTheRun) {
 TEST(Train, EveryRuleAndEveryKindOfScaleRuns) {
   const TemporaryDirectory directory;
   const Json rules = Json::parse(eureka_command({"list", "attention", "--json"}).out);
-  ASSERT_EQ(rules.size(), 8U);
+  ASSERT_EQ(rules.size(), 9U);
   for (const Json& rule : rules) {
     const std::string name = rule.at("name").get<std::string>();
     const CommandResult result = eureka_command(

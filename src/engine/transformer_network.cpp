@@ -34,9 +34,11 @@ void TransformerNetwork::allocate() {
 // A pass over the whole model, since training leaves out of it what it does not need (only the cls row of the last
 // block, no keys and values there).
 void TransformerNetwork::look(const Look& look, ThreadPool&, AnswerSink& sink) {
+  const ObservationRequest& request = look.request;
+  const bool whole = request.parameters == ParameterGradients::own_pass;
+  if (request.points.empty() && !whole) return;
   if (inside_ == nullptr) inside_ = std::make_unique<Inside>(config_, weights_);
   Inside& inside = *inside_;
-  const ObservationRequest& request = look.request;
   const auto all = static_cast<std::size_t>(look.batch.samples);
   const std::size_t seen = request.samples > 0 ? std::min(all, static_cast<std::size_t>(request.samples)) : all;
   inside.observer.start(request, look.sink);
@@ -52,8 +54,7 @@ void TransformerNetwork::look(const Look& look, ThreadPool&, AnswerSink& sink) {
       inside.pass.backward(look.gradient, shown ? &inside.observer : nullptr);
     }
   };
-  const bool whole = request.parameters == ParameterGradients::own_pass;
-  if (!request.points.empty() || whole) pass_over_range(0, seen, !request.points.empty());
+  pass_over_range(0, seen, !request.points.empty());
   if (whole) pass_over_range(seen, all, false);
 }
 

@@ -71,7 +71,9 @@ class MaskedLanguage final : public Task {
  private:
   // Of an answer, by the frequencies of the training part on the validation part.
   double bits_of_the_place_alone() const {
-    const std::vector<double> known = windows_.frequencies(Split::train), true_ones = windows_.frequencies(Split::test);
+    // Nothing is impossible to who has seen a part only.
+    const std::vector<double> known = windows_.frequencies(Split::train, 1),
+                              true_ones = windows_.frequencies(Split::test, 0);
     const auto classes = static_cast<double>(known.size());
     // A token that is shown is the answer if it was kept; a swapped one may be any.
     const auto kept = [&](double frequency) { return frequency / (frequency + 1 / classes); };

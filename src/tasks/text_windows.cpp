@@ -43,14 +43,15 @@ void TextWindows::draw(RandomStream& random, const std::string& stream, std::spa
   }
 }
 
-std::vector<double> TextWindows::frequencies(Split split) const {
+std::vector<double> TextWindows::frequencies(Split split, double before) const {
   constexpr std::size_t kMost = 1'000'000;
   const std::span<const TokenId> ids = tokens_->ids(split);
   const std::size_t seen = std::min(kMost, ids.size());
-  std::vector<double> counts(static_cast<std::size_t>(vocabulary()), 1);
+  std::vector<double> counts(static_cast<std::size_t>(vocabulary()), before);
   for (const TokenId id : ids.first(seen))
     if (id < counts.size()) ++counts[id];
-  for (double& count : counts) count /= static_cast<double>(seen + counts.size());
+  const double all = static_cast<double>(seen) + before * static_cast<double>(counts.size());
+  for (double& count : counts) count /= all;
   return counts;
 }
 

@@ -44,8 +44,8 @@ class TextWindows {
   // An answer is a token, so bits per answer times tokens per character. Of the validation part: training differs a
   // little.
   Metric metric() const;
-  // How common each token is in a part of the text, by its first million tokens; none is impossible.
-  std::vector<double> frequencies(Split split) const;
+  // How common each token is in a part of the text, by its first million tokens, each counted `before` times at first.
+  std::vector<double> frequencies(Split split, double before) const;
 
  private:
   std::shared_ptr<const TokenSet> tokens_;

@@ -76,7 +76,8 @@ TEST(Train, TrainsOnOneThousandTokens) {
   for (const std::vector<std::string>& task : tasks) {
     std::vector<std::string> words = {"train", "--out", (directory.path() / task[0]).string(), "--quiet"};
     words.insert(words.end(), task.begin(), task.end());
-    for (const char* setting : {"train.steps=2", "train.batch=2", "train.validation_samples=2", "model.heads=4"})
+    for (const char* setting :
+         {"train.steps=2", "train.batch=2", "train.validation_samples=2", "model.heads=4", "diagnose.names=attention"})
       words.insert(words.end(), {"--set", setting});
     const CommandResult result = eureka_command(words);
     EXPECT_EQ(result.exit_code, 0) << result.err;

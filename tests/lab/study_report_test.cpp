@@ -85,6 +85,21 @@ TEST_F(SyntheticStudy, ByTheMomentAnArmThatNeverRestsCannotBeCompared) {
   EXPECT_FALSE(Json::parse(study_json(report())).contains("event"));
 }
 
+TEST_F(SyntheticStudy, CountsGrokkingApartFromMoments) {
+  for (const Trial& trial : trials_) {
+    if (trial.arm != 1) continue;
+    Json summary = Json::parse(read_file(trial.directory / "summary.json"));
+    summary["grokking"] = {{"found", true},     {"step", 800},     {"plateau_level", 0.1}, {"level_after", 1.0},
+                           {"rise_start", 700}, {"rise_end", 900}, {"score", 0.9}};
+    std::ofstream(trial.directory / "summary.json") << summary.dump(2);
+  }
+  EXPECT_EQ(gradual().at("groks"), 6);
+  EXPECT_EQ(gradual().at("moments"), 0);
+  EXPECT_EQ(gradual().at("rmst"), kBudget) << "grokking is not waited for";
+  EXPECT_THAT(gradual().at("verdict").get<std::string>(), HasSubstr("6 grokked"));
+  EXPECT_THAT(trials_csv(report()), HasSubstr(",800.0,gradual/seed-1"));
+}
+
 TEST_F(SyntheticStudy, ByTheTargetItIsSooner) {
   study_.event = AwaitedEvent::target;
   const Json arm = gradual();
@@ -127,8 +142,9 @@ TEST_F(SyntheticStudy, CsvHoldsTheSameRowsAsJson) {
   EXPECT_THAT(arms, HasSubstr("paired_pairs,paired_sooner"));
   EXPECT_THAT(arms, HasSubstr("\ngradual,,6,0,0,0.0,"));
   EXPECT_THAT(trials, testing::StartsWith(
-                          "arm,point,seed,status,steps,moment,rise_width,final_accuracy,steps_to_target,directory\n"
-                          "softmax,,1,finished,1000,540.0,10.0,1.0,540.0,softmax/seed-1\n"));
+                          "arm,point,seed,status,steps,moment,rise_width,final_accuracy,steps_to_target,grokking,"
+                          "directory\n"
+                          "softmax,,1,finished,1000,540.0,10.0,1.0,540.0,,softmax/seed-1\n"));
 }
 
 TEST(StudyStatistics, AreAllToldInTheDocumentation) {

@@ -53,6 +53,14 @@ TEST(StudyText, TellsWhatTheFinalAccuracyIsWhenRunsWereStoppedAfterTheirMoment) 
   EXPECT_THAT(study_text(report, {}), HasSubstr("stopped after their moment"));
 }
 
+TEST(StudyText, HasAColumnForGrokkingWhereThereIsAny) {
+  StudyReport report = report_by(AwaitedEvent::moment);
+  EXPECT_THAT(study_text(report, {}), Not(HasSubstr("groks")));
+  report.points[0].arms[1].statistics.summary.groks = 5;
+  EXPECT_THAT(study_text(report, {}), HasSubstr("groks"));
+  EXPECT_THAT(study_text(report, {.width = 80}), HasSubstr("5/6")) << "nor in a narrow terminal are they passed over";
+}
+
 TEST(StudyText, NarrowTerminalsGetFewerColumns) {
   const std::string text = study_text(report_by(AwaitedEvent::moment), {.width = 80});
   EXPECT_THAT(text, HasSubstr("speed-up [95%]"));

@@ -1,4 +1,5 @@
-// Every task that is registered, trained a few steps: stopped and resumed, stopped and sent back, it leaves the same bytes.
+// Every task that is registered, trained a few steps: stopped and resumed, stopped and sent back, it leaves the same
+// bytes.
 #include <gtest/gtest.h>
 
 #include "base/embedded.h"
@@ -63,8 +64,8 @@ TEST_P(EveryTask, LeavesTheSameBytesHoweverOftenItIsStopped) {
 
 std::vector<std::string> names() { return Registry<Task>::instance().names(); }
 
-INSTANTIATE_TEST_SUITE_P(Tasks, EveryTask, testing::ValuesIn(names()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Tasks, EveryTask, testing::ValuesIn(names()), [](const auto& parameter) {
+  std::string name = parameter.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

@@ -19,9 +19,8 @@ const Catalog& catalog() {
 }
 
 RunConfig config_of(const std::string& text) {
-  return resolve_config(
-      read_toml("train = {steps = 4, batch = 24, eval_every = 2, validation_samples = 50}\n" + text, "short"),
-      catalog());
+  const std::string few = "train.steps = 4\ntrain.batch = 24\ntrain.eval_every = 2\ntrain.validation_samples = 50\n";
+  return resolve_config(read_toml(few + text, "short"), catalog());
 }
 
 std::unique_ptr<Task> task_of(const RunConfig& config) {
@@ -62,7 +61,7 @@ TEST(RunMemory, GrowsWithWhatItIsMadeOf) {
             2 * plain.optimizer);
   EXPECT_EQ(needs_of(config_of(base + "run.threads = 3")).activations - plain.activations,
             2 * (needs_of(config_of(base + "run.threads = 2")).activations - plain.activations));
-  const MemoryNeeds sgd = needs_of(config_of(base + "[train]\noptimizer = 'sgd'"));
+  const MemoryNeeds sgd = needs_of(config_of(base + "train.optimizer = 'sgd'"));
   EXPECT_LT(sgd.optimizer, plain.optimizer);
 }
 

@@ -68,9 +68,9 @@ struct TransplantSource {
 
 struct RunEvent {
   std::int64_t step = 0;
-  using What = std::variant<PlateauConfirmed, MomentConfirmed, MomentWithdrawn, CheckpointWritten, MomentCheckpoint,
-                            Divergence, InterventionNoted, TransplantSource, FirstRiseSeen, GrokkingConfirmed,
-                            GrokkingWithdrawn>;
+  using What =
+      std::variant<PlateauConfirmed, MomentConfirmed, MomentWithdrawn, CheckpointWritten, MomentCheckpoint, Divergence,
+                   InterventionNoted, TransplantSource, FirstRiseSeen, GrokkingConfirmed, GrokkingWithdrawn>;
   What what;
 };
 

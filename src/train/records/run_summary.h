@@ -51,8 +51,8 @@ struct RunSummary {
   std::optional<double> final_validation_metric;
   std::optional<double> final_validation_loss;
   std::optional<MomentSummary> moment;
-  std::optional<double> stuck_level;      // without a moment: the level of the task's plateau the run is still on
-  std::optional<double> under_way;        // without a moment: where the run ended, if in a rise off that plateau
+  std::optional<double> stuck_level;         // without a moment: the level of the task's plateau the run is still on
+  std::optional<double> under_way;           // without a moment: where the run ended, if in a rise off that plateau
   std::optional<MomentSummary> grokking;     // the largest rise of validation after training was solved; no moment
   std::optional<double> grokking_under_way;  // without one: where the run ended, if in such a rise
   std::optional<FirstRiseSummary> first_rise;

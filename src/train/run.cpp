@@ -151,8 +151,9 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
 }
 
 RunOutcome TrainingRun::execute() {
-  directory_.write_meta(meta(RunStatus::running));
+  // Before the file: whoever sees that may send a signal, and is told how long its step may take.
   observer_.on_start(engine_->name(), loop_.step, config_.train.steps);
+  directory_.write_meta(meta(RunStatus::running));
   try {
     const RunStatus status = train();
     if (status == RunStatus::interrupted) {

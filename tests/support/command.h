@@ -58,7 +58,7 @@ class Command {
   bool wait_until(Condition condition) const {
     while (!condition()) {
       if (ended()) return condition();
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     return true;
   }

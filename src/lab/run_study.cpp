@@ -90,7 +90,7 @@ class StudyRun {
   }
 
   void run_all(const DirectoryLock& lock) {
-    run("runs to continue", parents_);
+    run("runs to continue", parents_, lock);
     if (outcome_.end == StudyEnd::interrupted) return;
     if (!parents_.empty()) {
       std::vector<Trial> ended;
@@ -99,7 +99,7 @@ class StudyRun {
       if (ended.empty()) return;
       plan_branches(ended);
     }
-    run(study_.name, trials_);
+    run(study_.name, trials_, lock);
     lock.refuse_if_removed();
     if (outcome_.end != StudyEnd::interrupted) write_report();
   }
@@ -109,11 +109,11 @@ class StudyRun {
                        [&](const TrialFailure& failure) { return failure.directory == trial.directory; });
   }
 
-  void run(const std::string& phase, const std::vector<Trial>& trials) {
+  void run(const std::string& phase, const std::vector<Trial>& trials, const DirectoryLock& lock) {
     if (!trials.empty()) {
       observers_.tell(TrialsPlanned{phase, study_, trials, executor_.slots()});
       const std::vector<TrialFailure> failures =
-          run_trials(trials, {study_.timeout_seconds}, executor_, observers_, stop_);
+          run_trials(trials, {study_.timeout_seconds, [&] { lock.refuse_if_removed(); }}, executor_, observers_, stop_);
       observers_.tell(TrialsDone{phase, failures.size()});
       outcome_.failures.insert(outcome_.failures.end(), failures.begin(), failures.end());
     }

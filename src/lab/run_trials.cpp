@@ -73,6 +73,7 @@ class Runner {
           next = waiting_.erase(next);
         }
       } else {
+        if (options_.check_place) options_.check_place();
         executor_.start(trial);
         observers_.tell(TrialStarted{trial, next->attempt});
         running_[&trial] = next->attempt;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 
 #include "lab/study_events.h"
 
@@ -20,6 +21,8 @@ struct TrialFailure {
 struct RunTrialsOptions {
   // How long a trial waits for a directory that another process holds.
   double lock_patience_seconds = 300;
+  // Called before a trial is started, as nothing can be where there is no place for it: throws.
+  std::function<void()> check_place = {};
 };
 
 // Returns the trials that failed twice, and those that are damaged and cannot be run. Once `stop` is true the trials

@@ -126,7 +126,8 @@ std::vector<ArmStatistic> own_statistics() {
       {.key = "groks",
        .help = "trials whose validation rose long after training was solved: grokking, no moments",
        .value = [](const ArmAtPoint& arm) { return count(own(arm).groks); },
-       .text = [](const ArmAtPoint& arm) { return of_runs(own(arm).groks, arm); }},
+       .text = [](const ArmAtPoint& arm) { return of_runs(own(arm).groks, arm); },
+       .only_if_any = true},
   };
 }
 
@@ -245,7 +246,8 @@ const std::vector<TrialStatistic>& trial_statistics() {
        .value = [](const TrialInStudy& t) { return maybe(row_of(t).steps_to_level); }},
       {.key = "grokking",
        .help = "the step at which it grokked, which is no moment",
-       .value = [](const TrialInStudy& t) { return maybe(row_of(t).grokking); }},
+       .value = [](const TrialInStudy& t) { return maybe(row_of(t).grokking); },
+       .only_if_any = true},
       {.key = "directory",
        .help = "below that of the study",
        .value = [](const TrialInStudy& t) { return t.report.trial_directories[t.index].generic_string(); }},

@@ -44,7 +44,6 @@ Json row_json(const std::vector<Statistic<Subject>>& statistics, const Subject& 
       if (!value.is_null()) group[statistic.key] = value;
       continue;
     }
-    if (statistic.rare && value.is_null()) continue;
     row[statistic.key] = value;
     if (!statistic.interval) continue;
     const auto interval = statistic.interval(subject);
@@ -64,12 +63,7 @@ std::string csv_cell(const Json& value) {
 }
 
 template <class Subject>
-std::string csv_of(std::vector<Statistic<Subject>> statistics, const std::vector<Subject>& subjects) {
-  std::erase_if(statistics, [&](const Statistic<Subject>& statistic) {
-    return statistic.rare && std::all_of(subjects.begin(), subjects.end(), [&](const Subject& subject) {
-             return json_of(statistic.value(subject)).is_null();
-           });
-  });
+std::string csv_of(const std::vector<Statistic<Subject>>& statistics, const std::vector<Subject>& subjects) {
   std::vector<std::string> names;
   for (const Statistic<Subject>& statistic : statistics) {
     names.push_back(statistic.group.empty() ? statistic.key : fmt::format("{}_{}", statistic.group, statistic.key));
@@ -109,8 +103,23 @@ Json survival_json(const WaitingTime& waiting) {
   return curve;
 }
 
-Json arm_json(const ArmAtPoint& arm) {
-  Json json = row_json(arm_statistics(), arm);
+bool is_none(const StatisticValue& value) {
+  const auto* count = std::get_if<std::int64_t>(&value);
+  return std::holds_alternative<std::monostate>(value) || (count && *count == 0);
+}
+
+// Those that the files of a study have whose rows these are.
+template <class Subject>
+std::vector<Statistic<Subject>> told_of(std::vector<Statistic<Subject>> statistics, const std::vector<Subject>& rows) {
+  std::erase_if(statistics, [&](const Statistic<Subject>& one) {
+    return one.only_if_any &&
+           std::all_of(rows.begin(), rows.end(), [&](const Subject& row) { return is_none(one.value(row)); });
+  });
+  return statistics;
+}
+
+Json arm_json(const ArmAtPoint& arm, const std::vector<ArmStatistic>& statistics) {
+  Json json = row_json(statistics, arm);
   if (!arm.result.causal_verdict.empty()) json["causal_verdict"] = arm.result.causal_verdict;
   json["survival"] = survival_json(arm.result.statistics.summary.event);
   return json;
@@ -156,14 +165,20 @@ std::string study_json(const StudyReport& report) {
   json["points"] = Json::array();
   for (const PointReport& point : report.points) json["points"].push_back(point_json(point));
   json["arms"] = Json::array();
-  for (const ArmAtPoint& arm : arms_of(report)) json["arms"].push_back(arm_json(arm));
+  const std::vector<ArmStatistic> of_arms = told_of(arm_statistics(), arms_of(report));
+  for (const ArmAtPoint& arm : arms_of(report)) json["arms"].push_back(arm_json(arm, of_arms));
   json["trials"] = Json::array();
-  for (const TrialInStudy& trial : trials_of(report)) json["trials"].push_back(row_json(trial_statistics(), trial));
+  const std::vector<TrialStatistic> of_trials = told_of(trial_statistics(), trials_of(report));
+  for (const TrialInStudy& trial : trials_of(report)) json["trials"].push_back(row_json(of_trials, trial));
   return json.dump(2) + "\n";
 }
 
-std::string arms_csv(const StudyReport& report) { return csv_of(arm_statistics(), arms_of(report)); }
+std::string arms_csv(const StudyReport& report) {
+  return csv_of(told_of(arm_statistics(), arms_of(report)), arms_of(report));
+}
 
-std::string trials_csv(const StudyReport& report) { return csv_of(trial_statistics(), trials_of(report)); }
+std::string trials_csv(const StudyReport& report) {
+  return csv_of(told_of(trial_statistics(), trials_of(report)), trials_of(report));
+}
 
 }  // namespace eureka

@@ -125,9 +125,9 @@ std::vector<ArmStatistic> own_statistics() {
        .value = [](const ArmAtPoint& arm) { return maybe(arm.result.mean_of_moments); }},
       {.key = "groks",
        .help = "trials whose validation rose long after training was solved: grokking, no moments",
-       .value = [](const ArmAtPoint& arm) { return own(arm).groks > 0 ? count(own(arm).groks) : StatisticValue(); },
+       .value = [](const ArmAtPoint& arm) { return count(own(arm).groks); },
        .text = [](const ArmAtPoint& arm) { return of_runs(own(arm).groks, arm); },
-       .rare = true},
+       .only_if_any = true},
   };
 }
 
@@ -247,7 +247,7 @@ const std::vector<TrialStatistic>& trial_statistics() {
       {.key = "grokking",
        .help = "the step at which it grokked, which is no moment",
        .value = [](const TrialInStudy& t) { return maybe(row_of(t).grokking); },
-       .rare = true},
+       .only_if_any = true},
       {.key = "directory",
        .help = "below that of the study",
        .value = [](const TrialInStudy& t) { return t.report.trial_directories[t.index].generic_string(); }},

@@ -40,7 +40,7 @@ struct Statistic {
   std::string format = "{:.0f}";                    // of a number there, and of the ends of its interval
   std::function<std::string(const Subject&)> text;  // there, where the number alone would not do
   std::string group;                                // an object of study.json that holds it; in CSV a prefix of its key
-  bool rare = false;                                // in JSON left out where it is empty, in CSV where it is for all
+  bool only_if_any = false;                         // left out of the files of a study in which it is empty or 0 of all
 };
 
 using ArmStatistic = Statistic<ArmAtPoint>;

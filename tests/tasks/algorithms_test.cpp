@@ -6,23 +6,11 @@
 #include <map>
 #include <set>
 
+#include "support/drawn_tasks.h"
 #include "tasks/commonest_share.h"
-#include "tasks/task.h"
 
 namespace eureka {
 namespace {
-
-std::unique_ptr<Task> make(const std::string& name, const OptionValues& options = {}) {
-  return Registry<Task>::instance().make(name, options);
-}
-
-Batch draw(const Task& task, std::int64_t samples, const std::string& stream = "train") {
-  Batch batch;
-  task.sample({.seed = 3, .stream = stream, .step = 0, .samples = samples}, batch);
-  return batch;
-}
-
-OptionValue whole(std::int64_t value) { return value; }
 
 using Row = std::vector<std::int64_t>;
 

@@ -6,22 +6,10 @@
 #include <map>
 #include <set>
 
-#include "tasks/task.h"
+#include "support/drawn_tasks.h"
 
 namespace eureka {
 namespace {
-
-std::unique_ptr<Task> make(const std::string& name, const OptionValues& options = {}) {
-  return Registry<Task>::instance().make(name, options);
-}
-
-Batch draw(const Task& task, std::int64_t samples, const std::string& stream = "train") {
-  Batch batch;
-  task.sample({.seed = 3, .stream = stream, .step = 0, .samples = samples}, batch);
-  return batch;
-}
-
-OptionValue whole(std::int64_t value) { return value; }
 
 // The points before place `i` of a sequence, four numbers a token, and the estimate they give of the value there.
 double estimate(const float* row, int i, double penalty) {

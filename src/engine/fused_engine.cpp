@@ -189,7 +189,7 @@ void FusedEngine::predict(const Batch& batch, std::int64_t step, std::vector<flo
   predictions.resize(static_cast<std::size_t>(batch.samples) * network_->answers() * classes());
   take_weights(step);
   Copier copier(network_->answers(), classes(), network_->class_stride(), predictions.data());
-  network_->pass({.batch = batch}, pool_, copier);
+  network_->pass({.batch = batch, .wanted = Wanted::all}, pool_, copier);
 }
 
 void FusedEngine::observe(const Batch& batch, std::int64_t step, const ObservationRequest& request,

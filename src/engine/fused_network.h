@@ -44,16 +44,20 @@ struct SampleRange {
 class AnswerSink {
  public:
   virtual ~AnswerSink() = default;
-  // Both have a row for every answer of the samples, whole cache lines apart. `gradient` receives the gradient of the
-  // loss by the predictions, and zeros behind them.
+  // Both have a row for every answer of the samples, whole cache lines apart; predictions that nobody wants have no
+  // meaning. `gradient` receives the gradient of the loss by the predictions, and zeros behind them.
   virtual void take(SampleRange samples, const float* predictions, float* gradient) = 0;
 };
+
+// Which predictions somebody wants: a network may leave out the others.
+enum class Wanted { asked, all };
 
 // One way of a batch through a network: in training if there are gradients.
 struct BatchPass {
   const Batch& batch;
   std::int64_t step = -1;            // whose dropout and stochastic depth are in force; below 0: none
   std::span<Buffer> gradients = {};  // added to, one for each of groups(samples); empty: forward only
+  Wanted wanted = Wanted::asked;
 };
 
 // Somebody looks inside a training pass.

@@ -28,7 +28,7 @@ class MlpNetwork::Pass final : public SamplePass {
     }
   }
 
-  void forward(const Batch& batch, SampleRange samples, std::int64_t) override {
+  void forward(const Batch& batch, SampleRange samples, std::int64_t, Wanted) override {
     count_ = samples.count;
     gather(batch, samples);
     const InPart part(WorkPart::products);

@@ -25,7 +25,7 @@ void SamplewiseNetwork::pass(const BatchPass& pass, ThreadPool& pool, AnswerSink
     for (std::size_t part = 0; part < parts; ++part) {
       const std::size_t first = begin + (end - begin) * part / parts;
       const SampleRange range{first, begin + (end - begin) * (part + 1) / parts - first};
-      own.forward(pass.batch, range, pass.step);
+      own.forward(pass.batch, range, pass.step, pass.wanted);
       sink.take(range, own.predictions(), own.d_predictions());
       if (!pass.gradients.empty()) own.backward(pass.gradients[group].data());
     }
@@ -37,7 +37,7 @@ void SamplewiseNetwork::look(const Look& look, ThreadPool&, AnswerSink& sink) {
   const auto samples = static_cast<std::size_t>(look.batch.samples);
   for (std::size_t first = 0; first < samples; first += microbatch_) {
     const SampleRange range{first, std::min(microbatch_, samples - first)};
-    passes_[0]->forward(look.batch, range, look.step);
+    passes_[0]->forward(look.batch, range, look.step, Wanted::asked);
     sink.take(range, passes_[0]->predictions(), passes_[0]->d_predictions());
     passes_[0]->backward(look.gradient);
   }

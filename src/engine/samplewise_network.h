@@ -15,7 +15,7 @@ class SamplePass {
   virtual ~SamplePass() = default;
 
   // noise_step: the step whose dropout and stochastic depth are in force; below 0: none.
-  virtual void forward(const Batch& batch, SampleRange samples, std::int64_t noise_step) = 0;
+  virtual void forward(const Batch& batch, SampleRange samples, std::int64_t noise_step, Wanted wanted) = 0;
   // Adds to a flat gradient; gradients by the predictions are expected in d_predictions().
   virtual void backward(float* gradient) = 0;
 

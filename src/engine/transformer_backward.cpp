@@ -12,6 +12,7 @@ void TransformerPass::backward(float* gradient, TransformerObserver* observer) {
   const TransformerModel& m = model_;
   observer_ = observer;
   if (observer_ != nullptr) begin_showing(*observer_);
+  if (some_asked_) gather_asked(d_logits_.data(), m.class_stride);
   add_weight_gradient(m.head, m.head_bias, {d_logits_.data(), m.class_stride}, {n_last_.data(), m.stride}, answers(),
                       gradient);
   InPart part(WorkPart::products);
@@ -26,6 +27,10 @@ void TransformerPass::backward(float* gradient, TransformerObserver* observer) {
   for (int layer = m.last(); layer >= 0; --layer) {
     if (observer_ != nullptr) observer_->residual(layer + 1, stream_behind(layer), dx_.data());
     branches_backward(layer, gradient);
+    if (only_asked(layer)) {
+      spread_asked(dx_.data(), m.stride);
+      spread_asked(d_heads_.data(), m.stride);
+    }
     if (only_cls(layer))
       last_attention_backward(layer, gradient);
     else

@@ -10,7 +10,7 @@
 
 namespace eureka {
 
-void TransformerPass::forward(const Batch& batch, SampleRange samples, std::int64_t noise_step) {
+void TransformerPass::forward(const Batch& batch, SampleRange samples, std::int64_t noise_step, Wanted wanted) {
   const TransformerModel& m = model_;
   first_ = samples.first;
   count_ = samples.count;
@@ -18,6 +18,7 @@ void TransformerPass::forward(const Batch& batch, SampleRange samples, std::int6
   noise_step_ = noise_step;
   take_visible(batch);
   take_wanted(batch);
+  take_asked(batch, wanted);
   embed(batch);
   for (int layer = 0; layer < m.options.depth; ++layer) {
     draw_noise(layer);
@@ -25,6 +26,7 @@ void TransformerPass::forward(const Batch& batch, SampleRange samples, std::int6
       last_attention_forward(layer);
     else
       attention_forward(layer);
+    if (only_asked(layer)) gather_asked_rows(layer);
     branches_forward(layer, stream_behind(layer));
   }
   normalize(m.norm_gain, m.norm_bias, answers(), x_last_.data(), answer_stride(), n_last_.data(), mean_last_.data(),
@@ -32,6 +34,43 @@ void TransformerPass::forward(const Batch& batch, SampleRange samples, std::int6
   const InPart part(WorkPart::products);
   multiply_add_bias({answers(), m.classes, m.width}, {n_last_.data(), m.stride}, weights_.head(),
                     weights_.at(m.head_bias), {logits_.data(), m.class_stride});
+  if (some_asked_) spread_asked(logits_.data(), m.class_stride);
+}
+
+void TransformerPass::take_asked(const Batch& batch, Wanted wanted) {
+  some_asked_ = model_.asked_only && wanted == Wanted::asked && !batch.asked.empty();
+  if (!some_asked_) return;
+  asked_.clear();
+  for (std::size_t row = 0; row < rows_; ++row)
+    if (batch.asks(first_ * model_.tokens + row)) asked_.push_back(row);
+}
+
+void TransformerPass::gather_asked(float* rows, std::size_t stride) const {
+  for (std::size_t i = 0; i < asked_.size(); ++i)
+    if (asked_[i] != i) std::memcpy(rows + i * stride, rows + asked_[i] * stride, stride * sizeof(float));
+}
+
+void TransformerPass::spread_asked(float* rows, std::size_t stride) const {
+  std::size_t end = rows_;
+  const auto clear = [&](std::size_t from, std::size_t to) {
+    std::memset(rows + from * stride, 0, (to - from) * stride * sizeof(float));
+  };
+  for (std::size_t i = asked_.size(); i-- > 0; end = asked_[i]) {
+    if (asked_[i] != i) std::memcpy(rows + asked_[i] * stride, rows + i * stride, stride * sizeof(float));
+    clear(asked_[i] + 1, end);
+  }
+  clear(0, end);
+}
+
+void TransformerPass::gather_asked_rows(int layer) {
+  const TransformerModel& m = model_;
+  Block& b = block(layer);
+  for (std::size_t i = 0; i < asked_.size(); ++i)
+    std::memcpy(asked_x_.data() + i * m.stride, b.x.data() + asked_[i] * m.stride, m.stride * sizeof(float));
+  gather_asked(b.heads.data(), m.stride);
+  if (noise_step_ < 0 || !m.noisy(slots(layer))) return;
+  gather_asked(b.attention_noise.data(), m.stride);
+  gather_asked(b.mlp_noise.data(), m.stride);
 }
 
 void TransformerPass::take_visible(const Batch& batch) {

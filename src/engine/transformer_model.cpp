@@ -47,6 +47,7 @@ TransformerModel::TransformerModel(const EngineConfig& config, Extent extent)
       keeps_logits(extent == Extent::whole || rule.gradient_needs_logits || learned_multiples),
       prepared(rule.head_norm.has_value() || options.positions == Positions::rotary),
       cls_only(extent == Extent::needed && plan.has_cls()),
+      asked_only(extent == Extent::needed && !plan.has_cls()),
       seed(config.seed),
       layout(parameters_of(*this)) {
   tokens = static_cast<std::size_t>(plan.tokens());

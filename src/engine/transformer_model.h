@@ -45,6 +45,7 @@ struct TransformerModel {
   bool keeps_attention;   // logits and weights are kept for it; else it computes them again from queries and keys
   bool prepared;          // queries and keys are normed or turned between their projection and where they meet
   bool cls_only;          // the last block computes the cls row alone
+  bool asked_only;        // it computes what follows attention for the tokens alone that are asked to answer
   bool absorbed;          // and forms no keys and values
   std::uint64_t seed;
 

@@ -31,8 +31,8 @@ void TransformerNetwork::allocate() {
     add_pass(std::make_unique<TransformerPass>(model_, weights_));
 }
 
-// A pass over the whole model, since training leaves out of it what it does not need (only the cls row of the last
-// block, no keys and values there).
+// A pass over the whole model, since training leaves out of it what it does not need (in the last block all but the
+// rows that answer, and for a cls row its keys and values).
 void TransformerNetwork::look(const Look& look, ThreadPool&, AnswerSink& sink) {
   const ObservationRequest& request = look.request;
   const bool whole = request.parameters == ParameterGradients::own_pass;
@@ -45,7 +45,7 @@ void TransformerNetwork::look(const Look& look, ThreadPool&, AnswerSink& sink) {
   const auto pass_over_range = [&](std::size_t begin, std::size_t end, bool shown) {
     for (std::size_t first = begin; first < end; first += inside.model.microbatch) {
       const SampleRange samples{first, std::min(inside.model.microbatch, end - first)};
-      inside.pass.forward(look.batch, samples, look.step);
+      inside.pass.forward(look.batch, samples, look.step, Wanted::all);
       if (look.gradient == nullptr) {
         inside.pass.show(inside.observer);
         continue;

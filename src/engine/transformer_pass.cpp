@@ -39,6 +39,7 @@ std::vector<TransformerPass::Memory<TransformerPass>> TransformerPass::memory(co
   return {{&TransformerPass::inputs_, rows * m.input_stride},
           {&TransformerPass::visible_, n * round_up(m.tokens)},
           {&TransformerPass::embed_noise_, m.options.dropout > 0 ? rows * m.stride : 0},
+          {&TransformerPass::asked_x_, m.asked_only ? rows * m.stride : 0},
           {&TransformerPass::x_last_, (m.cls_only ? n : rows) * m.stride},
           {&TransformerPass::n_last_, answers * m.stride},
           {&TransformerPass::mean_last_, answers},
@@ -73,6 +74,7 @@ TransformerPass::TransformerPass(const TransformerModel& model, const Transforme
     for (const auto& [buffer, floats] : memory_of_block(model, layer)) block.*buffer = Buffer(floats);
   }
   for (const auto& [buffer, floats] : memory(model)) this->*buffer = Buffer(floats);
+  if (model.asked_only) asked_.reserve(model.microbatch * model.tokens);
 }
 
 std::size_t TransformerPass::bytes(const TransformerModel& model) {
@@ -175,6 +177,7 @@ void TransformerPass::normalize_backward(const Slot& gain, const Slot& bias, std
 }
 
 MatrixA TransformerPass::residual(int layer) {
+  if (only_asked(layer)) return {asked_x_.data(), model_.stride};
   return {block(layer).x.data(), only_cls(layer) ? model_.tokens * model_.stride : model_.stride};
 }
 

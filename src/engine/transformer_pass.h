@@ -2,8 +2,8 @@
 // stay in the cache for the backward pass.
 //
 //   TransformerPass pass(model, weights);
-//   pass.forward(batch, {first, count}, noise);         predictions in pass.predictions()
-//   pass.backward(gradient);                            adds to a flat gradient
+//   pass.forward(batch, {first, count}, noise, Wanted::asked);      predictions in pass.predictions()
+//   pass.backward(gradient);                                        adds to a flat gradient
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ class TransformerPass final : public SamplePass {
  public:
   TransformerPass(const TransformerModel& model, const TransformerWeights& weights);
 
-  void forward(const Batch& batch, SampleRange samples, std::int64_t noise_step) override;
+  void forward(const Batch& batch, SampleRange samples, std::int64_t noise_step, Wanted wanted) override;
 
   void backward(float* gradient) override { backward(gradient, nullptr); }
   // The pass is shown to `observer`, if there is one.
@@ -40,10 +40,11 @@ class TransformerPass final : public SamplePass {
   static std::size_t bytes_to_show_rows(const TransformerModel& model);
 
  private:
-  std::size_t answers() const { return count_ * model_.answers; }
+  // Rows behind the last block that answer something: of all tokens, of those that are asked, or of cls tokens.
+  std::size_t answers() const { return some_asked_ ? asked_.size() : count_ * model_.answers; }
 
-  // Kept by one block between the forward and the backward pass. In the last block only the cls rows have an x1 and
-  // what follows it.
+  // Kept by one block between the forward and the backward pass. In the last block only the rows that answer have an
+  // x1 and what follows it; where some of the tokens do, they lie behind each other.
   struct Block {
     Buffer x, n1, mean1, scale1;
     Buffer qkv, raw, logits, weights, heads;
@@ -86,8 +87,12 @@ class TransformerPass final : public SamplePass {
                           const float* scale, const float* dy, const float* residual, MatrixC dx, float* gradient);
   NormShape norm_shape(std::size_t rows) const;
   bool only_cls(int layer) const { return model_.cls_only && layer == model_.last(); }
-  std::size_t rows_of(int layer) const { return only_cls(layer) ? count_ : rows_; }
-  // x, or its cls rows in the last block.
+  bool only_asked(int layer) const { return some_asked_ && layer == model_.last(); }
+  std::size_t rows_of(int layer) const {
+    if (only_asked(layer)) return asked_.size();
+    return only_cls(layer) ? count_ : rows_;
+  }
+  // x, or the rows of it that answer in the last block.
   MatrixA residual(int layer);
   // The rows of x_last_ that answer.
   std::size_t answer_stride() const {
@@ -100,6 +105,12 @@ class TransformerPass final : public SamplePass {
   void gather_inputs(const Batch& batch);
   void gather_patches(const float* image, float* rows) const;
   void take_visible(const Batch& batch);
+  // The rows that are asked to answer, where that is not all of them or the cls tokens.
+  void take_asked(const Batch& batch, Wanted wanted);
+  // Rows that are asked move to the front of a matrix, or from there back to their places, with zeros between them.
+  void gather_asked(float* rows, std::size_t stride) const;
+  void spread_asked(float* rows, std::size_t stride) const;
+  void gather_asked_rows(int layer);
   // The keys that heads of fixed attention go to, if there are any.
   void take_wanted(const Batch& batch);
   void draw_noise(int layer);
@@ -135,12 +146,14 @@ class TransformerPass final : public SamplePass {
   std::size_t first_ = 0, count_ = 0, rows_ = 0;
   std::int64_t noise_step_ = -1;
   bool all_visible_ = true;
+  bool some_asked_ = false;
+  std::vector<std::size_t> asked_;        // rows of the samples at hand, in order
   const std::int32_t* ids_ = nullptr;     // of the samples at hand
   const std::uint8_t* wanted_ = nullptr;  // likewise
   TransformerObserver* observer_ = nullptr;
 
   Buffer inputs_, embed_noise_, visible_;
-  Buffer x_last_, n_last_, mean_last_, scale_last_, logits_, d_logits_;
+  Buffer asked_x_, x_last_, n_last_, mean_last_, scale_last_, logits_, d_logits_;
   Buffer cls_q_, cls_raw_, u_, z_, logit_offsets_;
   Buffer dx_, dn_, dqkv_, dh_, d_heads_, dy_;
   Buffer cls_dx_, cls_dq_, du_, dz_, weight_offsets_, d_logit_sums_, d_multiples_;

@@ -10,6 +10,7 @@ namespace eureka {
 
 void TransformerPass::backward(float* gradient, TransformerObserver* observer) {
   const TransformerModel& m = model_;
+  if (answers() == 0) return;
   observer_ = observer;
   if (observer_ != nullptr) begin_showing(*observer_);
   if (some_asked_) gather_asked(d_logits_.data(), m.class_stride);

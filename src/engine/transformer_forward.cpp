@@ -19,6 +19,7 @@ void TransformerPass::forward(const Batch& batch, SampleRange samples, std::int6
   take_visible(batch);
   take_wanted(batch);
   take_asked(batch, wanted);
+  if (answers() == 0) return;
   embed(batch);
   for (int layer = 0; layer < m.options.depth; ++layer) {
     draw_noise(layer);

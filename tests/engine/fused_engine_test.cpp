@@ -136,10 +136,12 @@ TEST(FusedEngine, AStepIsTheSameWhateverRanBefore) {
 }
 
 TEST(FusedEngine, ReadsNoAnswerThatNobodyAsksFor) {
-  for (const LossKind loss : {LossKind::cross_entropy, LossKind::squared}) {
+  for (const auto& [loss, share] : {std::pair{LossKind::cross_entropy, 0.5},
+                                    {LossKind::squared, 0.5},
+                                    {LossKind::cross_entropy, 0.0}}) {  // the first answer alone
     EngineConfig config = decoder_config();
     config.shape.loss = loss;
-    const Batch batch = random_batch(config.shape, 40, {.asked_share = 0.5});
+    const Batch batch = random_batch(config.shape, 40, {.asked_share = share});
     FusedEngine one(config), other(config);
     const StepResult a = one.train_step(batch, {0, 1e-2});
     const StepResult b = other.train_step(with_other_unasked(batch), {0, 1e-2});
@@ -147,6 +149,33 @@ TEST(FusedEngine, ReadsNoAnswerThatNobodyAsksFor) {
     EXPECT_EQ(a.accuracy, b.accuracy);
     expect_same_bits(one.export_state(), other.export_state());
   }
+}
+
+TEST(FusedEngine, PredictsWhatNobodyAsksForToo) {
+  const EngineConfig config = decoder_config();
+  Batch batch = random_batch(config.shape, 40, {.asked_share = 0.2});
+  FusedEngine engine(config);
+  std::vector<float> some, all;
+  engine.predict(batch, 0, some);
+  batch.asked.clear();
+  engine.predict(batch, 0, all);
+  EXPECT_EQ(some, all);
+}
+
+// Training computes the rows that are asked behind the last attention; whoever looks inside has all of them computed.
+TEST(FusedEngine, GradientsAreThoseOfTheWholeModelHoweverFewRowsAreAsked) {
+  for (const double dropout : {0.0, 0.3})
+    for (const double share : {0.0, 0.1, 0.6}) {
+      EngineConfig config = decoder_config();
+      config.model_options["dropout"] = dropout;
+      const Batch batch = random_batch(config.shape, 1, {.asked_share = share});
+      FusedEngine engine(config);
+      engine.gradient(batch, 2, 0);
+      CopyingSink whole;
+      engine.observe(batch, 2, {.parameters = ParameterGradients::own_pass}, whole);
+      for (const StateTensor& gradient : gradients_in(engine))
+        EXPECT_EQ(gradient.values, whole.tensors.at("gradient by " + gradient.name)) << gradient.name << ' ' << share;
+    }
 }
 
 TEST(FusedEngine, ALabelThatIsAskedForMustBeOfAClass) {

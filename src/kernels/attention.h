@@ -63,6 +63,7 @@ struct HeadRules {
 };
 
 // Where gradients that are otherwise passed on and forgotten are kept, laid out as the weights; nullptr: nowhere.
+// Gradients by weights have a meaning only for keys that are seen.
 struct AttentionTaps {
   float* d_weights = nullptr;
   float* d_logits = nullptr;

@@ -74,7 +74,10 @@ struct Units {
   // action(piece); the pieces of a unit follow each other.
   template <class Action>
   HWY_INLINE void for_pieces(const Action& action) const {
-    const std::size_t rows_at_once = shape.rows_at_once();
+    // The shorter the pieces, the more hidden keys they leave out; below so many rows products lose more than that.
+    constexpr std::size_t kCausalRows = 32;
+    const std::size_t most = rule.mask.causal ? kCausalRows : shape.queries;
+    const std::size_t rows_at_once = HWY_MIN(shape.rows_at_once(), most);
     for (std::size_t first = 0; first < count; first += at_once)
       for (std::size_t row = 0; row < shape.queries; row += rows_at_once) {
         const std::size_t rows = HWY_MIN(rows_at_once, shape.queries - row);

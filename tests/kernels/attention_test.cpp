@@ -99,7 +99,9 @@ void check(Case& c) {
     for (std::size_t key = 0; key < s.keys; ++key) {
       const std::size_t k_row = sample * s.keys + key;
       ASSERT_NEAR(weights.data()[row * stride + key], plain.weights[key], 3e-6) << "row " << row << " key " << key;
-      ASSERT_NEAR(tap_weights.data()[row * stride + key], by_weight[key], 1e-4);
+      if (seen[key] != 0) {
+        ASSERT_NEAR(tap_weights.data()[row * stride + key], by_weight[key], 1e-4);
+      }
       ASSERT_NEAR(tap_logits.data()[row * stride + key], plain.d_logits[key], 1e-4 * slack);
       for (std::size_t i = column; i < column + s.head_width; ++i) {
         e_out[q_row][i] += plain.weights[key] * c.v(k_row, i);

@@ -8,6 +8,7 @@
 #include "data/tokenizer.h"
 #include "fuzz/memory_file.h"
 #include "fuzz/targets.h"
+#include "io/console_log.h"
 #include "io/crc32c.h"
 #include "io/csv.h"
 #include "io/curve_file.h"
@@ -60,6 +61,14 @@ void jsonl(std::string_view bytes) {
                        std::is_sorted(column.rows.begin(), column.rows.end()),
                    "a column has a value for each of its rows, in order");
   });
+}
+
+void console_log(std::string_view bytes) {
+  looks_like_console_log(bytes);
+  for (const JsonColumn& column : parse_console_log(bytes).table.columns)
+    EUREKA_CHECK(!column.rows.empty() && column.rows.size() == column.values.size() &&
+                     std::is_sorted(column.rows.begin(), column.rows.end()),
+                 "a column has a value for each of its rows, in order");
 }
 
 void check_findings(std::span<const CurvePoint> points, const DetectorOptions& options) {
@@ -224,6 +233,7 @@ std::vector<FuzzTarget> format_targets() {
           {"tfevents", tfevents},
           {"csv", csv},
           {"jsonl", jsonl},
+          {"console_log", console_log},
           {"curve", curve},
           {"detector", detector},
           {"toml", toml},

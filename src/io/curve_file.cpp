@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "io/byte_source.h"
+#include "io/column_names.h"
+#include "io/console_log.h"
 #include "io/csv.h"
 #include "io/jsonl.h"
 #include "io/tfevents.h"
@@ -20,67 +23,6 @@ namespace eureka {
 namespace {
 
 using Names = std::vector<std::string>;
-
-// "Val/topAcc1" -> {"val", "top", "acc1"}: words as people separate them, in lower case.
-Names words_of(std::string_view name) {
-  Names words(1);
-  bool after_lower = false;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool upper = std::isupper(byte) != 0;
-    if ((std::isalnum(byte) == 0 || (upper && after_lower)) && !words.back().empty()) words.emplace_back();
-    if (std::isalnum(byte) != 0) words.back().push_back(static_cast<char>(std::tolower(byte)));
-    after_lower = std::islower(byte) != 0;
-  }
-  if (words.back().empty()) words.pop_back();
-  return words;
-}
-
-template <std::size_t N>
-bool has_word(const Names& words, const std::array<std::string_view, N>& wanted) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return std::find(wanted.begin(), wanted.end(), word) != wanted.end();
-  });
-}
-
-bool has_part(const Names& words, std::string_view part) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const std::string& word) { return word.find(part) != std::string::npos; });
-}
-
-bool is_clock(const Names& words) {
-  static constexpr std::array<std::string_view, 9> kClock = {"time",    "timestamp", "walltime", "runtime", "date",
-                                                             "elapsed", "seconds",   "duration", "hours"};
-  return has_word(words, kClock);
-}
-
-// Higher is more usual; 0 for a name that is no count of steps.
-int step_likeness(std::string_view name) {
-  static constexpr std::array<std::string_view, 17> kUsual = {
-      "step",  "global step", "iteration",           "iter",         "steps",   "iterations",
-      "iters", "train step",  "trainer global step", "update",       "updates", "num steps",
-      "it",    "batch",       "tokens seen",         "samples seen", "epoch"};
-  const std::string normal = fmt::format("{}", fmt::join(words_of(name), " "));
-  const auto found = std::find(kUsual.begin(), kUsual.end(), normal);
-  if (found != kUsual.end()) return static_cast<int>(2 * (kUsual.end() - found));
-  static constexpr std::array<std::string_view, 4> kGrouped = {"/step", ".step", "/_step", "global_step"};
-  return std::any_of(kGrouped.begin(), kGrouped.end(), [&](auto ending) { return name.ends_with(ending); }) ? 1 : 0;
-}
-
-// 4 validation accuracy, 3 accuracy, 2 validation loss, 1 loss, 0 something else.
-int curve_likeness(const Names& words) {
-  static constexpr std::array<std::string_view, 8> kHeldOut = {"val",        "valid", "validation", "eval",
-                                                               "evaluation", "test",  "dev",        "heldout"};
-  static constexpr std::array<std::string_view, 4> kAccuracy = {"acc", "acc1", "top1", "accuracies"};
-  // W&B adds __MIN and __MAX; a best-so-far curve hides the plateau it came from.
-  static constexpr std::array<std::string_view, 6> kDerived = {"min", "max", "std", "best", "count", "weight"};
-  if (has_word(words, kDerived) || is_clock(words)) return 0;
-  const bool held_out = has_word(words, kHeldOut);
-  if (has_word(words, kAccuracy) || has_part(words, "accuracy")) return held_out ? 4 : 3;
-  static constexpr std::array<std::string_view, 2> kLoss = {"nll", "perplexity"};
-  if (has_word(words, kLoss) || has_part(words, "loss")) return held_out ? 2 : 1;
-  return 0;
-}
 
 std::string listing(const Names& names) {
   constexpr std::size_t kShown = 20;
@@ -94,6 +36,18 @@ std::string listing(const Names& names) {
   throw Error(
       ErrorKind::input, fmt::format("no column '{}'", name), where,
       nearest.empty() ? fmt::format("columns: {}", listing(names)) : fmt::format("did you mean '{}'?", nearest));
+}
+
+// A name as it was given, or the one column that begins with it.
+std::string full_name(const std::string& name, const Names& offered, const Names& all, const std::string& where) {
+  if (std::find(all.begin(), all.end(), name) != all.end()) return name;
+  Names begun;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(begun),
+               [&](const std::string& one) { return !name.empty() && one.starts_with(name); });
+  if (begun.size() == 1) return begun.front();
+  if (begun.empty()) unknown_column(name, offered, where);
+  throw Error(ErrorKind::input, fmt::format("several columns begin with '{}'", name), where,
+              fmt::format("say which: {}", listing(begun)));
 }
 
 // The column to take when none was named.
@@ -151,19 +105,20 @@ Choice choose(const Request& request, const Names& numeric, const Names& all, Lo
   if (numeric.empty())
     throw Error(ErrorKind::input, "holds no column of numbers", request.where, "give a log with one row per step");
   Choice choice;
-  for (const auto* named : {&request.column, &request.step_column})
-    if (*named && std::find(all.begin(), all.end(), **named) == all.end())
-      unknown_column(**named, numeric, request.where);
-  choice.step_column = request.step_column;
+  const auto named = [&](const std::optional<std::string>& name) {
+    return name ? std::optional(full_name(*name, numeric, all, request.where)) : std::nullopt;
+  };
+  const std::optional<std::string> column = named(request.column);
+  choice.step_column = named(request.step_column);
   if (!choice.step_column) {
     Names candidates = numeric;
-    if (request.column) std::erase(candidates, *request.column);
+    if (column) std::erase(candidates, *column);
     // The only column is the curve, whatever it is called.
     if (all.size() > 1) choice.step_column = guess_step_column(candidates);
   }
   for (const std::string& name : numeric)
     if (name != choice.step_column) curve.available_columns.push_back(name);
-  choice.column = request.column ? *request.column : guess_column(curve.available_columns, request.where);
+  choice.column = column ? *column : guess_column(curve.available_columns, request.where);
   curve.column = choice.column;
   curve.step_column = choice.step_column.value_or("row");
   return choice;
@@ -228,8 +183,7 @@ void load_csv(std::string text, const Request& request, LoadedCurve& curve) {
   if (!whole) ++curve.dropped_rows;
 }
 
-void load_json(std::string_view text, const Request& request, LoadedCurve& curve) {
-  const JsonTable table = parse_json_rows(text, request.where);
+void load_table(const JsonTable& table, const Request& request, LoadedCurve& curve) {
   Names names;
   for (const JsonColumn& column : table.columns) names.push_back(column.name);
   const Choice choice = choose(request, names, names, curve);
@@ -250,6 +204,27 @@ void load_json(std::string_view text, const Request& request, LoadedCurve& curve
   if (table.torn) ++curve.dropped_rows;
 }
 
+// Numbers between the words of a program's output; the columns of a table are not taken for that.
+bool is_console_log(const std::string& text, const std::string& where) {
+  if (!looks_like_console_log(text)) return false;
+  try {
+    const CsvTable table(text, where);
+    const auto is_number = [](const std::string& cell) { return parse_number(cell).has_value(); };
+    if (std::any_of(table.columns().begin(), table.columns().end(), is_number)) return true;
+    const std::vector<bool> numeric = table.numeric_columns();
+    return std::find(numeric.begin(), numeric.end(), true) == numeric.end();
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+void load_console_log(const std::string& text, const Request& request, LoadedCurve& curve) {
+  const ConsoleLog log = parse_console_log(text);
+  load_table(log.table, request, curve);
+  const auto like = log.line_like.find(curve.column);
+  curve.line_like = like == log.line_like.end() ? "" : like->second;
+}
+
 void load_events(const std::vector<ScalarSeries>& series, const Request& request, LoadedCurve& curve) {
   if (request.step_column && *request.step_column != "step" && *request.step_column != "wall_time")
     throw Error(ErrorKind::input, fmt::format("no step column '{}'", *request.step_column), request.where,
@@ -259,16 +234,59 @@ void load_events(const std::vector<ScalarSeries>& series, const Request& request
                 "the run may have only just begun, or logged images and text alone");
   for (const ScalarSeries& one : series) curve.available_columns.push_back(one.tag);
   const Names& tags = curve.available_columns;
-  curve.column = request.column ? *request.column : guess_column(tags, request.where);
+  curve.column =
+      request.column ? full_name(*request.column, tags, tags, request.where) : guess_column(tags, request.where);
   curve.step_column = request.step_column.value_or("step");
-  const std::size_t chosen = index_of(tags, curve.column);
-  if (chosen == tags.size()) unknown_column(curve.column, tags, request.where);
-  for (const ScalarPoint& point : series[chosen].points)
+  for (const ScalarPoint& point : series[index_of(tags, curve.column)].points)
     add_point(curve, curve.step_column == "step" ? static_cast<double>(point.step) : point.wall_time, point.value);
 }
 
-void load_file(const fs::path& path, const Request& request, LoadedCurve& curve) {
-  std::string text = read_file(path);
+// What a gzip file holds; a bomb is refused.
+std::string unpacked(const std::string& packed, const std::string& where) {
+  constexpr std::size_t kMost = std::size_t{1} << 31, kPiece = std::size_t{1} << 20;
+  const auto source = open_bytes(packed, where);
+  std::string text;
+  for (std::size_t got = kPiece; got > 0;) {
+    const std::size_t before = text.size();
+    if (before >= kMost)
+      throw Error(ErrorKind::input, fmt::format("unpacks to more than {} bytes", kMost), where, "unpack and cut it");
+    text.resize(before + kPiece);
+    got = source->read(text.data() + before, kPiece);
+    text.resize(before + got);
+  }
+  return text;
+}
+
+// MLflow keeps a file for each metric: time in milliseconds, value, step.
+bool is_mlflow_metric(const std::string& text, const std::string& where) {
+  constexpr double kMillisecondsOf2001 = 1e12;
+  const std::string line = text.substr(0, text.find_first_of("\r\n"));
+  const std::size_t one = line.find(' '), two = line.find(' ', one + 1);
+  if (one == std::string::npos || two == std::string::npos || fs::path(where).parent_path().filename() != "metrics")
+    return false;
+  const auto time = parse_number(line.substr(0, one));
+  return time && *time > kMillisecondsOf2001 && parse_number(line.substr(one + 1, two - one - 1)) &&
+         parse_number(line.substr(two + 1));
+}
+
+void load_mlflow_metric(const std::string& text, const Request& request, LoadedCurve& curve) {
+  const std::string name = fs::path(request.where).filename().string();
+  load_csv("time " + name + " step\n" + text, request, curve);
+}
+
+// An object, or an array of them; neither a dictionary that Python printed nor a line that begins with a date.
+bool is_json(const std::string& text, std::size_t first) {
+  const std::size_t second = text.find_first_not_of(" \t\r\n", first + 1);
+  const char next = second == std::string::npos ? '\0' : text[second];
+  return text[first] == '{' ? next != '\'' : text[first] == '[' && (next == '{' || next == ']' || next == '\0');
+}
+
+void load_text(std::string text, const fs::path& path, const Request& request, LoadedCurve& curve) {
+  if (text.starts_with("\x1F\x8B")) {
+    fs::path inside = path;
+    if (inside.extension() == ".gz") inside.replace_extension();
+    return load_text(unpacked(text, request.where), inside, request, curve);
+  }
   if (looks_like_tfevents(text) || path.filename().string().find("tfevents") != std::string::npos)
     return load_events(parse_tfevents(text, request.where), request, curve);
   // A machine that crashed can leave zeros where the last lines were to be.
@@ -276,8 +294,6 @@ void load_file(const fs::path& path, const Request& request, LoadedCurve& curve)
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first == std::string::npos)
     throw Error(ErrorKind::input, "is empty", request.where, "the log may have only just begun");
-  if (text.starts_with("\x1F\x8B"))
-    throw Error(ErrorKind::input, "is compressed", request.where, "unpack it with gunzip first");
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
     throw Error(ErrorKind::input, "is UTF-16 text", request.where, "save it as UTF-8");
   constexpr std::size_t kProbedBytes = 4096;
@@ -285,16 +301,17 @@ void load_file(const fs::path& path, const Request& request, LoadedCurve& curve)
     throw Error(ErrorKind::input, "is a binary file of a kind we do not know",
                 fmt::format("{}: byte {}", request.where, zero), "give a CSV, JSONL or TensorBoard event file");
   const std::string extension = path.extension().string();
-  if (text[first] == '{' || text[first] == '[' || extension == ".jsonl" || extension == ".json" ||
-      extension == ".ndjson")
-    return load_json(text, request, curve);
+  if (is_json(text, first) || extension == ".jsonl" || extension == ".json" || extension == ".ndjson")
+    return load_table(parse_json_rows(text, request.where), request, curve);
+  if (is_mlflow_metric(text, request.where)) return load_mlflow_metric(text, request, curve);
+  if (is_console_log(text, request.where)) return load_console_log(text, request, curve);
   load_csv(std::move(text), request, curve);
 }
 
 void load_directory(const fs::path& path, const Request& request, LoadedCurve& curve) {
   std::error_code ignored;
   if (const fs::path metrics = path / "metrics.jsonl"; fs::exists(metrics, ignored))
-    return load_file(metrics, {request.column, request.step_column, metrics.string()}, curve);
+    return load_text(read_file(metrics), metrics, {request.column, request.step_column, metrics.string()}, curve);
   for (const fs::path& place : {path, path / "tb"})
     if (fs::is_directory(place, ignored) && !list_event_files(place).empty())
       return load_events(read_tfevents(place), {request.column, request.step_column, place.string()}, curve);
@@ -310,18 +327,7 @@ std::string describe_loss_of_rows(const LoadedCurve& curve) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-}  // namespace
-
-LoadedCurve load_curve(const fs::path& path, const std::optional<std::string>& column,
-                       const std::optional<std::string>& step_column) {
-  LoadedCurve curve;
-  const std::string where = path.string();
-  const Request request{column, step_column, where};
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored))
-    load_directory(path, request, curve);
-  else
-    load_file(path, request, curve);
+LoadedCurve checked(LoadedCurve curve, const std::string& where) {
   if (curve.steps.empty())
     throw Error(ErrorKind::input,
                 curve.dropped_rows > 0
@@ -330,6 +336,26 @@ LoadedCurve load_curve(const fs::path& path, const std::optional<std::string>& c
                 where, fmt::format("columns: {}", listing(curve.available_columns)));
   curve.note = describe_loss_of_rows(curve);
   return curve;
+}
+
+}  // namespace
+
+LoadedCurve load_curve(const fs::path& path, const std::optional<std::string>& column,
+                       const std::optional<std::string>& step_column) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return curve_in(read_file(path), path, column, step_column);
+  LoadedCurve curve;
+  const std::string where = path.string();
+  load_directory(path, {column, step_column, where}, curve);
+  return checked(std::move(curve), where);
+}
+
+LoadedCurve curve_in(std::string text, const fs::path& path, const std::optional<std::string>& column,
+                     const std::optional<std::string>& step_column) {
+  LoadedCurve curve;
+  const std::string where = path.string();
+  load_text(std::move(text), path, {column, step_column, where}, curve);
+  return checked(std::move(curve), where);
 }
 
 }  // namespace eureka

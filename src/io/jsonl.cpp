@@ -6,11 +6,13 @@
 #include <charconv>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "io/csv.h"
+#include "io/number_lists.h"
 
 namespace eureka {
 namespace {
@@ -48,7 +50,7 @@ class RowReader {
       table_.torn = true;
     }
     std::erase_if(table_.columns, [](const JsonColumn& column) { return column.values.empty(); });
-    return std::move(table_);
+    return table_.columns.empty() && table_.rows == 1 ? columns_of_lists(lists_) : std::move(table_);
   }
 
  private:
@@ -196,6 +198,7 @@ class RowReader {
       ++position_;
       return;
     }
+    if (skipping_ == 0 && table_.rows == 0) lists_.push_back({path_, {}});
     skipping_ += 1;
     while (true) {
       value(depth);
@@ -219,6 +222,7 @@ class RowReader {
     while (position_ < end_ && is_plain(text_[position_])) ++position_;
     if (position_ == end_) throw EndOfText{};
     const std::string_view token = text_.substr(begin, position_ - begin);
+    if (token == "null") add_to_list(std::numeric_limits<double>::quiet_NaN());
     if (token == "null" || token == "true" || token == "false") return;
     const std::optional<double> number = parse_number(token);
     if (!number)
@@ -233,7 +237,12 @@ class RowReader {
            c == '.';
   }
 
+  void add_to_list(double number) {
+    if (skipping_ == 1 && table_.rows == 0) lists_.back().values.push_back(number);
+  }
+
   void add_number(double number) {
+    add_to_list(number);
     if (skipping_ > 0) return;
     auto found_column = index_.find(std::string_view(path_));
     if (found_column == index_.end()) {
@@ -361,6 +370,7 @@ class RowReader {
   bool holds_history_ = false;  // the object being read was a trainer state, not a row
   std::string path_, string_;
   std::vector<std::pair<std::size_t, double>> row_;  // column, value
+  std::vector<NumberList> lists_;                    // of the first row: if nothing else is there, they are the columns
   std::unordered_map<std::string, std::size_t, TransparentHash, std::equal_to<>> index_;
   JsonTable table_;
 };

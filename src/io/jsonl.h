@@ -4,9 +4,10 @@
 //   for (const JsonColumn& column : table.columns) ... column.name, column.rows, column.values
 //
 // A row is an object: one per line (JSONL), one after another, the elements of an array, or the "log_history" of a
-// Hugging Face trainer_state.json. Nested keys are joined with '.'; text, booleans, nulls and lists are passed over;
-// NaN, Infinity and -Infinity, which Python writes, are numbers. When the text ends inside a row (a log being written,
-// a crash) that row is dropped; any other mistake is an Error with line and column.
+// Hugging Face trainer_state.json; or there is one object of lists, as in a history of Keras. Nested keys are joined
+// with '.'; text, booleans, nulls and lists are passed over; NaN, Infinity and -Infinity, which Python writes, are
+// numbers. When the text ends inside a row (a log being written, a crash) that row is dropped; any other mistake is an
+// Error with line and column.
 #pragma once
 
 #include <cstddef>

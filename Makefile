@@ -69,7 +69,7 @@ asan: packages
 	@scripts/install-packages $(TEST_PACKAGES)
 	@scripts/configure asan TORCH TESTS
 	cmake --build --preset asan -j $(JOBS)
-	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -j $(JOBS) -LE slow
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 ctest --preset asan -j $(JOBS) -LE slow
 
 tsan:
 	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES)

@@ -63,10 +63,9 @@ class Command {
     return true;
   }
   // On stderr, so far.
-  bool has_said(std::string_view words) const {
-    const fs::path file = directory_.path() / "err";
-    return fs::exists(file) && read_file(file).find(words) != std::string::npos;
-  }
+  bool has_said(std::string_view words) const { return has("err", words); }
+  // On stdout, so far.
+  bool has_printed(std::string_view words) const { return has("out", words); }
 
   CommandResult wait() {
     int status = 0;
@@ -76,6 +75,11 @@ class Command {
   }
 
  private:
+  bool has(const char* name, std::string_view words) const {
+    const fs::path file = directory_.path() / name;
+    return fs::exists(file) && read_file(file).find(words) != std::string::npos;
+  }
+
   void redirect(const char* name, int descriptor) const {
     const int file = ::open((directory_.path() / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     ::dup2(file, descriptor);

@@ -17,10 +17,7 @@ SMOOTH = 5  # evaluations of the running median
 
 
 class Rule:
-    """What it takes: `MOMENT` has what everybody calls one, `DOUBT` what somebody might; less than that is none.
-
-    `CUT` is as sure as `MOMENT`, for a curve that ends in the rise.
-    """
+    """What it takes: `MOMENT` has what everybody calls one, `DOUBT` what somebody might; less than that is none."""
 
     def __init__(self, height, plateau, start, band, slower, new_ground, cut_short):
         self.height = height          # of the curve's range
@@ -34,8 +31,8 @@ class Rule:
 
 MOMENT = Rule(height=0.16, plateau=1.6, start=0.05, band=0.15, slower=0.25, new_ground=0.6, cut_short=False)
 DOUBT = Rule(height=0.11, plateau=0.8, start=0.03, band=0.2, slower=0.4, new_ground=0.45, cut_short=True)
-CUT = Rule(height=0.16, plateau=1.6, start=0.05, band=0.15, slower=0.25, new_ground=0.6, cut_short=True)
-MOST_SCATTER = 0.1  # of the rise, on plateau and level
+MOST_SCATTER = 0.125  # of the rise, on plateau and level
+MOST_SCATTER_SEEN = 0.15  # the same of what a log shows of it
 LEAST_ACCURACY = 0.1
 LEAST_ON_PLATEAU = 5  # evaluations: a log with fewer shows no plateau
 MINIBATCH = 64
@@ -115,9 +112,8 @@ class Rise:
 
 def rises_of(t, s, seen, rule):
     reach, span = range_of(s), t[-1] - t[0]
-    found = []
     if reach <= 0:
-        return s, found
+        return
     for leaves in range(3, len(s) - 3, 2):
         back = s[leaves::-1]
         spread = np.maximum.accumulate(back) - np.minimum.accumulate(back)
@@ -128,8 +124,7 @@ def rises_of(t, s, seen, rule):
         for first, arrives in zip(firsts[likely], arrivals[likely]):
             rise = Rise(t, s, seen, first, leaves, arrives)
             if rise.height > 0 and rise.fits(rule, span, reach):
-                found.append(rise)
-    return found
+                yield rise
 
 
 def label(t, raw, seen, is_accuracy):
@@ -143,11 +138,10 @@ def label(t, raw, seen, is_accuracy):
         return "stuck", None
     if is_accuracy and range_of(s) < LEAST_ACCURACY:
         return "doubt", None
-    sure, doubtful = rises_of(t, s, seen, MOMENT), rises_of(t, s, seen, DOUBT)
-    if not sure:
-        return ("doubt", None) if doubtful else ("none", None)
-    best = max(sure, key=Rise.merit)
-    if any(not r.overlaps(best) for r in sure + doubtful) or best.collapses or best.scatter > MOST_SCATTER:
+    if next(rises_of(t, s, seen, DOUBT), None) is None:
+        return "none", None
+    best = max(rises_of(t, s, seen, MOMENT), key=Rise.merit, default=None)
+    if best is None or best.collapses or best.scatter > MOST_SCATTER or any(not r.overlaps(best) for r in rises_of(t, s, seen, DOUBT)):
         return "doubt", None
     return "moment", best
 
@@ -257,16 +251,16 @@ def logs_of(r, family, source, up, t, clean, v, is_accuracy):
         return 2 <= past_half <= 4 and high.sum() >= 2
 
     def shows(end, times):
-        """Whether what is seen of the rise up to there would do by itself, on this few evaluations."""
-        seen = rises_of(t[: end + 1], s[: end + 1], sign * v[: end + 1], CUT)
-        return any(x.overlaps(rise) and x.scatter <= MOST_SCATTER and on_plateau(times, x) >= LEAST_ON_PLATEAU for x in seen)
+        """Whether somebody might call a rise what is seen of it up to there, by these evaluations."""
+        seen = rises_of(t[: end + 1], s[: end + 1], sign * v[: end + 1], DOUBT)
+        return any(x.overlaps(rise) and x.scatter <= MOST_SCATTER_SEEN and on_plateau(times, x) >= LEAST_ON_PLATEAU for x in seen)
 
     def first_log(kind, ends, truth_there, past=None):
         r.shuffle(ends)
         for end in ends:
             made = cut_logs(r, kind, source, up, truth_there, rise, t, v, end, past=past)
             if made:
-                logs.extend(log for log in made if shows(end, log.t))
+                logs.extend(log for log in made if truth_there == "under_way" or shows(end, log.t))
                 return
 
     half = int(np.searchsorted(t, rise.x50))

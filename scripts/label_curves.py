@@ -17,23 +17,28 @@ SMOOTH = 5  # evaluations of the running median
 
 
 class Rule:
-    """How much of a rise it takes: `moment` names what everybody calls one, `doubt` what somebody might."""
+    """What it takes: `MOMENT` has what everybody calls one, `DOUBT` what somebody might; less than that is none."""
 
-    def __init__(self, height, plateau, slower):
-        self.height = height    # of the curve's range
-        self.plateau = plateau  # length of the stretch before it, in 10-90% widths
-        self.slower = slower    # speed after it, of its own
+    def __init__(self, height, plateau, start, band, slower, new_ground, cut_short):
+        self.height = height          # of the curve's range
+        self.plateau = plateau        # length of the stretch before it, in 10-90% widths
+        self.start = start            # the same of the run, if it begins with the stretch
+        self.band = band              # of the rise: the stretch stays within it
+        self.slower = slower          # speed after it, of its own
+        self.new_ground = new_ground  # of the rise: better than all before
+        self.cut_short = cut_short    # whether it counts if the end comes before its speed after can be seen
 
 
-MOMENT = Rule(0.16, 1.6, 0.25)
-DOUBT = Rule(0.11, 0.8, 1 / 3)
-BAND = 0.15         # of the rise: a stretch stays within it, and may scatter by as much
-LEAST_START = 0.045  # of the run, if it begins with the stretch
-NEW_GROUND = 0.6
+MOMENT = Rule(height=0.16, plateau=1.6, start=0.05, band=0.15, slower=0.25, new_ground=0.6, cut_short=False)
+DOUBT = Rule(height=0.11, plateau=0.8, start=0.03, band=0.2, slower=0.4, new_ground=0.45, cut_short=True)
+MOST_SCATTER = 0.125  # of the rise, on plateau and level
+MOST_SCATTER_SEEN = 0.15  # the same of what a log shows of it
 LEAST_ACCURACY = 0.1
 LEAST_ON_PLATEAU = 5  # evaluations: a log with fewer shows no plateau
 MINIBATCH = 64
 FEW_SAMPLES = 100
+KINDS = {"cnn": "cnn", "grokking": "grokking", "modular": "grokking", "recurrent": "lstm", "linear": "linear"}
+KINDS |= dict.fromkeys(["mlp", "parity", "autoencoder", "overfit", "diverging", "stuck"], "mlp")
 
 
 def running_median(values, width=SMOOTH):
@@ -48,7 +53,7 @@ def range_of(smooth):
 
 
 class Rise:
-    def __init__(self, t, s, raw, first, leaves, arrives):
+    def __init__(self, t, s, seen, first, leaves, arrives):
         self.first = first
         self.level = np.median(s[first : leaves + 1])
         self.to = np.median(s[arrives : arrives + SMOOTH])
@@ -62,7 +67,9 @@ class Rise:
         self.x90 = self.crossing(t, s, 0.9)
         self.width = max(self.x90 - self.x10, t[1] - t[0])
         self.plateau = self.x10 - t[first]
-        after = min(len(t) - 1, int(np.searchsorted(t, self.x90 + max(self.width, 4 * (t[1] - t[0])))))
+        far = self.x90 + max(self.width, 4 * (t[1] - t[0]))
+        self.is_cut_short = far > t[-1]
+        after = min(len(t) - 1, int(np.searchsorted(t, far)))
         at = int(np.searchsorted(t, self.x90))
         self.seen_after = len(t) - at
         self.speed_after = 0.0
@@ -71,7 +78,7 @@ class Rise:
         self.new_ground = (self.to - s[: leaves + 1].max()) / self.height
         below = s[arrives:] < self.level + 0.5 * self.height
         self.collapses = bool(below.sum() > 3)
-        self.scatter = max(self.spread(raw[first : leaves + 1]), self.spread(raw[arrives : arrives + leaves - first + 1]))
+        self.scatter = max(self.spread(seen[first : leaves + 1]), self.spread(seen[arrives : arrives + leaves - first + 1]))
 
     def crossing(self, t, s, way, last=False):
         goal = self.level + way * self.height
@@ -91,9 +98,10 @@ class Rise:
         return 1.4826 * np.median(np.abs(values - np.median(values))) / self.height
 
     def fits(self, rule, span, reach):
+        has_slowed = self.seen_after >= 3 and self.speed_after <= rule.slower
         return (self.height >= rule.height * reach and self.plateau >= rule.plateau * self.width
-                and (self.first > 0 or self.plateau >= LEAST_START * span)
-                and self.seen_after >= 3 and self.speed_after <= rule.slower and self.new_ground >= NEW_GROUND)
+                and (self.first > 0 or self.plateau >= rule.start * span)
+                and (has_slowed or rule.cut_short and self.is_cut_short) and self.new_ground >= rule.new_ground)
 
     def overlaps(self, other):
         return self.x10 < other.x90 and other.x10 < self.x90
@@ -102,45 +110,38 @@ class Rise:
         return self.height * self.plateau / (self.plateau + self.width)
 
 
-def rises_of(t, raw):
-    """All that somebody might call a moment."""
-    s = running_median(raw)
+def rises_of(t, s, seen, rule):
     reach, span = range_of(s), t[-1] - t[0]
-    found = []
     if reach <= 0:
-        return s, found
+        return
     for leaves in range(3, len(s) - 3, 2):
         back = s[leaves::-1]
         spread = np.maximum.accumulate(back) - np.minimum.accumulate(back)
-        for arrives in range(leaves + 1, len(s) - 2, 2 if len(s) > 100 else 1):
-            height = s[arrives] - s[leaves]
-            if height < 0.9 * DOUBT.height * reach:
-                continue
-            first = leaves - int(np.searchsorted(spread, BAND * height, side="right")) + 1
-            if t[leaves] - t[first] < 0.5 * DOUBT.plateau * (t[arrives] - t[leaves]) * 0.8:
-                continue
-            rise = Rise(t, s, raw, max(0, first), leaves, arrives)
-            if rise.height > 0 and rise.fits(DOUBT, span, reach):
-                found.append(rise)
-    return s, found
+        arrivals = np.arange(leaves + 1, len(s) - 2, 2 if len(s) > 100 else 1)
+        heights = s[arrivals] - s[leaves]
+        firsts = np.maximum(0, leaves - np.searchsorted(spread, rule.band * heights, side="right") + 1)
+        likely = (heights >= 0.9 * rule.height * reach) & (t[leaves] - t[firsts] >= 0.4 * rule.plateau * (t[arrivals] - t[leaves]))
+        for first, arrives in zip(firsts[likely], arrivals[likely]):
+            rise = Rise(t, s, seen, first, leaves, arrives)
+            if rise.height > 0 and rise.fits(rule, span, reach):
+                yield rise
 
 
-def label(t, raw, is_accuracy):
-    """("moment", Rise), ("none", None), ("stuck", None) or ("doubt", None); better is up in `raw`."""
-    s, rises = rises_of(t, raw)
+def label(t, raw, seen, is_accuracy):
+    """("moment", Rise), ("none", None), ("stuck", None) or ("doubt", None); better is up in `raw`.
+
+    `seen` is the same with noise added, if any: it hides moments and makes none.
+    """
+    s = running_median(raw)
     noise = 1.4826 * np.median(np.abs(np.diff(raw) - np.median(np.diff(raw)))) / np.sqrt(2)
     if range_of(s) < 4 * noise / np.sqrt(SMOOTH) * 1.25 + 1e-12:
         return "stuck", None
     if is_accuracy and range_of(s) < LEAST_ACCURACY:
         return "doubt", None
-    reach, span = range_of(s), t[-1] - t[0]
-    sure = sorted((r for r in rises if r.fits(MOMENT, span, reach)), key=Rise.merit, reverse=True)
-    if not rises:
+    if next(rises_of(t, s, seen, DOUBT), None) is None:
         return "none", None
-    if not sure:
-        return "doubt", None
-    best = sure[0]
-    if any(not r.overlaps(best) for r in rises) or best.collapses or best.scatter > BAND:
+    best = max(rises_of(t, s, seen, MOMENT), key=Rise.merit, default=None)
+    if best is None or best.collapses or best.scatter > MOST_SCATTER or any(not r.overlaps(best) for r in rises_of(t, s, seen, DOUBT)):
         return "doubt", None
     return "moment", best
 
@@ -210,9 +211,14 @@ def cut_logs(r, kind, source, up, truth, rise, t, v, end, past=None):
     return [Log(kind, source, up, truth, rise, times, v[indices])]
 
 
-def logs_of(r, family, source, up, t, v, is_accuracy, is_noisy):
+def logs_of(r, family, source, up, t, clean, v, is_accuracy):
+    is_noisy = clean is not v
     sign = 1 if up else -1
-    name, rise = label(t, sign * v, is_accuracy)
+
+    def label_until(end, whole):
+        return label(t[:end], sign * clean[:end], sign * v[:end], is_accuracy and whole)
+
+    name, rise = label_until(len(t), True)
     logs = []
 
     def add(kind, truth, times, values):
@@ -229,14 +235,14 @@ def logs_of(r, family, source, up, t, v, is_accuracy, is_noisy):
     if name != "moment":
         for _ in range(3):
             end = r.randrange(len(t) // 4, len(t))
-            there, _ = label(t[: end + 1], sign * v[: end + 1], False)
+            there, _ = label_until(end + 1, False)
             if there in ("none", "stuck"):
                 logs += cut_logs(r, "short, no moment", source, up, "none", None, t, v, end)
         return logs
     stride = spaced(r, t, 20, 40, rise)
     if stride:
         add("sparse", "moment", t[::stride], v[::stride])
-    s = running_median(sign * v)
+    s = running_median(sign * clean)
     way = (s - rise.level) / rise.height
 
     def arrived(times, _):
@@ -244,12 +250,17 @@ def logs_of(r, family, source, up, t, v, is_accuracy, is_noisy):
         high = (way[np.searchsorted(t, times)] > 0.8) & (times > rise.x50)
         return 2 <= past_half <= 4 and high.sum() >= 2
 
+    def shows(end, times):
+        """Whether somebody might call a rise what is seen of it up to there, by these evaluations."""
+        seen = rises_of(t[: end + 1], s[: end + 1], sign * v[: end + 1], DOUBT)
+        return any(x.overlaps(rise) and x.scatter <= MOST_SCATTER_SEEN and on_plateau(times, x) >= LEAST_ON_PLATEAU for x in seen)
+
     def first_log(kind, ends, truth_there, past=None):
         r.shuffle(ends)
         for end in ends:
             made = cut_logs(r, kind, source, up, truth_there, rise, t, v, end, past=past)
             if made:
-                logs.extend(made)
+                logs.extend(log for log in made if truth_there == "under_way" or shows(end, log.t))
                 return
 
     half = int(np.searchsorted(t, rise.x50))
@@ -261,7 +272,7 @@ def logs_of(r, family, source, up, t, v, is_accuracy, is_noisy):
     before = int(np.searchsorted(t, rise.x10)) - 2
     if before > 14:
         end = r.randrange(before // 2, before)
-        there, _ = label(t[: end + 1], sign * v[: end + 1], False)
+        there, _ = label_until(end + 1, False)
         if there in ("none", "stuck"):
             logs += cut_logs(r, "plateau so far", source, up, "none", None, t, v, end)
     return logs
@@ -271,22 +282,22 @@ def kind_of(directory):
     family = os.path.basename(directory).rsplit("-", 1)[0]
     if family.endswith("-drop"):
         return "lr drop"
-    return family if family in ("cnn", "mlp", "grokking") else "transformer"
+    return KINDS.get(family, "transformer")
 
 
 def curves_of(r, columns):
-    """Name, steps, values, whether they are noisy: each column as it was logged, validation by few samples too."""
+    """Name, steps, values before noise, values: each column as it was logged, validation by few samples too."""
     for column, points in columns.items():
         t, v = even(points)
         if len(t) < 60 or not np.isfinite(v).all():
             continue
         is_accuracy = column.endswith("accuracy")
         if column.startswith("train_"):  # the mean since the last evaluation; a minibatch is what others log
-            yield column, t, with_noise(r, v, is_accuracy, MINIBATCH), True
+            yield column, t, v, with_noise(r, v, is_accuracy, MINIBATCH)
             continue
-        yield column, t, v, False
+        yield column, t, v, v
         if is_accuracy:
-            yield f"{column}_{FEW_SAMPLES}", t, with_noise(r, v, is_accuracy, FEW_SAMPLES), True
+            yield f"{column}_{FEW_SAMPLES}", t, v, with_noise(r, v, is_accuracy, FEW_SAMPLES)
 
 
 def main():
@@ -296,10 +307,12 @@ def main():
             directory = os.path.join(place, run)
             if not os.path.exists(os.path.join(directory, "done")):
                 continue
+            with open(os.path.join(directory, "done")) as f:
+                program = json.load(f).get("program", "eureka")
             r = random.Random(run)
-            for column, t, v, is_noisy in curves_of(r, read_run(directory)):
+            for column, t, clean, v in curves_of(r, read_run(directory)):
                 up = "loss" not in column and "bits" not in column
-                logs = logs_of(r, kind_of(directory), f"eureka/{run}/{column}", up, t, v, "accuracy" in column, is_noisy)
+                logs = logs_of(r, kind_of(directory), f"{program}/{run}/{column}", up, t, clean, v, "accuracy" in column)
                 labeled += bool(logs)
                 doubted += not logs
                 for log in logs:

@@ -17,7 +17,7 @@ constexpr double kCorner = 0.11;
 
 constexpr double kKnownLevel = 0.25;      // of the rise: so close to the known level is on it
 constexpr double kTrust = 0.5;            // calm and certainty asked of a rise from a known level, against any other
-constexpr double kLeastStart = 0.04;      // of the curve: a shorter plateau at the very start is a delayed start
+constexpr double kLeastStart = 0.045;     // of the curve: a shorter plateau at the very start is a delayed start
 constexpr std::size_t kLostToNoise = 1;   // evaluations of a short plateau that noise may have put beside it
 constexpr double kWidthOfBudget = 0.15;   // a rise that takes more of the planned run is gradual learning ...
 constexpr double kWidthOfSpacing = 4;     // ... unless it is over after so many evaluations
@@ -42,7 +42,7 @@ constexpr double kTypicalNoise = 3;       // rise over noise that counts half in
 constexpr double kCutRise = 0.1;        // of the range, at least: most of it may be still to come
 constexpr double kCutSharpness = 1.25;  // plateau in widths
 // Of a moment, and of a rise that is only under way:
-constexpr std::array kCutOverNoise{5.0, 4.0};  // standard deviations about the plateau, outliers included
+constexpr std::array kCutOverNoise{5.5, 4.0};  // standard deviations about the plateau, outliers included
 constexpr std::array kCutSure{6.0, 4.0};       // standard errors
 
 // It has slowed down, and so arrived, if it spent this share of its time on the last 30% of its way: a straight line

@@ -111,7 +111,7 @@ class ChartLayout {
                         .top = top + row * height + title_room,
                         .width = plot_width,
                         .height = chart_.panel_height};
-      const int most = std::max(2, static_cast<int>(plot_width / 70));
+      const int most = std::max(4, static_cast<int>(plot_width / 60));
       const Scale x(extents_[i].x, chart_.panels[i].x, frame.left, frame.left + frame.width, most);
       const Scale y = y_scales_[i].moved(frame.top + frame.height, frame.top);
       PanelPainter(drawing_, chart_.panels[i], frame, x, y).paint(column == 0, margin);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "figure/palette.h"
+#include "io/png.h"
 
 namespace eureka::figure {
 
@@ -58,6 +59,12 @@ struct Marker {
   Color fill;
 };
 
+// A small picture made large, with hard edges.
+struct Picture {
+  double x = 0, y = 0, width = 0, height = 0;
+  RgbImage image;
+};
+
 enum class Anchor { start, middle, end };
 
 // One line; `at` is on its baseline.
@@ -78,7 +85,7 @@ struct GroupBegin {
 };
 struct GroupEnd {};
 
-using Item = std::variant<Polyline, Area, Box, Marker, Text, GroupBegin, GroupEnd>;
+using Item = std::variant<Polyline, Area, Box, Marker, Picture, Text, GroupBegin, GroupEnd>;
 
 // A plot within the drawing: where its data lie, so that a page can tell the numbers under the pointer.
 struct Frame {

@@ -16,4 +16,6 @@ std::string escaped(std::string_view text);
 // Fit for an attribute in double quotes as it is.
 std::string data_link(std::string_view media_type, std::string_view content);
 
+std::string base64(std::string_view bytes);
+
 }  // namespace eureka::figure

@@ -53,6 +53,14 @@ class SvgPainter {
     (*this)(Area{outline_of(marker), marker.fill, 1});
   }
 
+  void operator()(const Picture& picture) {
+    out_ += fmt::format(
+        "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+        "style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{}\"/>\n",
+        coordinate(picture.x), coordinate(picture.y), coordinate(picture.width), coordinate(picture.height),
+        base64(png_bytes(picture.image)));
+  }
+
   void operator()(const Text& text) {
     const std::string x = coordinate(text.at.x), y = coordinate(text.at.y);
     const char* anchor = text.anchor == Anchor::middle ? " text-anchor=\"middle\""

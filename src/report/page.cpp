@@ -120,7 +120,8 @@ std::string page_html(const std::vector<PageSection>& sections) {
       "muted");
   html += contents(sections);
   for (const PageSection& section : sections) {
-    html += fmt::format("<section>\n<h2 id=\"{}\">{}</h2>\n", escaped(section.name), escaped(section.title));
+    html += fmt::format("<section>\n<h2 id=\"{}\">{}</h2>\n", escaped(section.name),
+                        escaped(sections.size() == 1 ? "What it is" : section.title));
     for (const PageBlock& block : section.blocks)
       html += block.figure ? figure_html(section, *block.figure) : block.html;
     html += "</section>\n";

@@ -20,14 +20,14 @@ struct ShownStatistic {
 };
 
 constexpr ShownStatistic kByMoment[] = {{"moments", "moments"},           {"rate", "share", true},
-                                        {"median", "median step", true},  {"rmst", "mean to budget", true},
-                                        {"speedup", "speed-up", true},    {"hazard_ratio", "hazard ratio", true},
+                                        {"median", "median step", true},  {"rmst", "mean to budget"},
+                                        {"speedup", "speed-up", true},    {"hazard_ratio", "hazard ratio"},
                                         {"logrank_p", "log-rank p"},      {"steps_to_target_median", "to target"},
                                         {"final_accuracy", "final value"}};
 constexpr ShownStatistic kByTarget[] = {
-    {"reached_target", "reached"},          {"moments", "moments"},           {"rate", "share", true},
-    {"median", "median step", true},        {"rmst", "mean to budget", true}, {"speedup", "speed-up", true},
-    {"hazard_ratio", "hazard ratio", true}, {"logrank_p", "log-rank p"},      {"final_accuracy", "final value"}};
+    {"reached_target", "reached"},    {"moments", "moments"},      {"rate", "share", true},
+    {"median", "median step", true},  {"rmst", "mean to budget"},  {"speedup", "speed-up", true},
+    {"hazard_ratio", "hazard ratio"}, {"logrank_p", "log-rank p"}, {"final_accuracy", "final value"}};
 
 std::vector<ShownStatistic> shown_of(const StudyRecord& record) {
   return record.awaits_target ? std::vector<ShownStatistic>(std::begin(kByTarget), std::end(kByTarget))

@@ -6,12 +6,16 @@
 #include <set>
 
 #include "base/error.h"
+#include "report/condition_section.h"
+#include "report/look_section.h"
 #include "report/sections.h"
 
 namespace eureka {
 namespace {
 
-bool is_ours(const fs::path& place) { return is_study_directory(place) || is_run_directory(place); }
+bool is_ours(const fs::path& place) {
+  return is_study_directory(place) || is_run_directory(place) || is_look_directory(place) || is_condition_file(place);
+}
 
 std::vector<fs::path> ours_below(const fs::path& directory) {
   std::vector<fs::path> found;
@@ -24,7 +28,7 @@ std::vector<fs::path> ours_below(const fs::path& directory) {
 std::vector<fs::path> expanded(const std::vector<fs::path>& places) {
   std::vector<fs::path> all;
   for (const fs::path& place : places) {
-    if (!fs::exists(place)) throw Error(ErrorKind::input, "there is no such directory", place.string());
+    if (!fs::exists(place)) throw Error(ErrorKind::input, "there is no such file or directory", place.string());
     if (is_ours(place)) {
       all.push_back(place);
       continue;
@@ -32,7 +36,7 @@ std::vector<fs::path> expanded(const std::vector<fs::path>& places) {
     const std::vector<fs::path> below = fs::is_directory(place) ? ours_below(place) : std::vector<fs::path>();
     if (below.empty())
       throw Error(ErrorKind::input, "holds neither a run nor a study", place.string(),
-                  "give the directory that eureka train or eureka study wrote to");
+                  "give a directory that eureka train, study or look wrote to, or a file of eureka condition --json");
     all.insert(all.end(), below.begin(), below.end());
   }
   return all;
@@ -55,6 +59,10 @@ std::vector<PageSection> read_sections(const std::vector<fs::path>& places, cons
   for (const fs::path& place : expanded(places)) {
     if (is_study_directory(place)) {
       sections.push_back(study_section(read_study_data(place, catalog), tones));
+      continue;
+    }
+    if (!is_run_directory(place)) {
+      sections.push_back(is_look_directory(place) ? look_section(place) : condition_section(place));
       continue;
     }
     runs.push_back(read_run(place, {}));

@@ -31,6 +31,16 @@ namespace sample_texts {
 std::span<const EmbeddedFile> files();
 }
 
+// src/figure/letters.txt, the outlines of letters for pictures.
+namespace letter_files {
+std::span<const EmbeddedFile> files();
+}
+
+// src/report/page.css, how a report looks.
+namespace page_style {
+std::span<const EmbeddedFile> files();
+}
+
 // bench/pytorch_reference.py, run by `eureka bench --against-pytorch`.
 namespace pytorch {
 std::span<const EmbeddedFile> files();

@@ -28,6 +28,7 @@ int run(int argc, char** argv) {
   add_bench(program);
   add_doctor(program);
   add_data(program);
+  add_report(program);
   const std::optional<Action> action = line.parse(argc, argv);
   if (!action) return kOk;
   choose_instruction_set_from_environment();

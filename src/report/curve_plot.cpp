@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "figure/axis.h"
 #include "report/canvas.h"
-#include "report/plot_axis.h"
 #include "report/step_axis.h"
 #include "report/table.h"
 

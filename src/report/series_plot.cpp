@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "figure/axis.h"
 #include "report/canvas.h"
-#include "report/plot_axis.h"
 #include "report/step_axis.h"
 #include "report/table.h"
 

@@ -2,9 +2,9 @@
 // they have the same steps, columns and margin.
 #pragma once
 
+#include "figure/axis.h"
 #include "report/canvas.h"
 #include "report/curve_plot.h"
-#include "report/plot_axis.h"
 
 namespace eureka {
 

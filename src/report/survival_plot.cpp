@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "figure/axis.h"
 #include "report/canvas.h"
-#include "report/plot_axis.h"
 #include "report/table.h"
 
 namespace eureka {

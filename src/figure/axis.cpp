@@ -1,4 +1,4 @@
-#include "report/plot_axis.h"
+#include "figure/axis.h"
 
 #include <fmt/format.h>
 

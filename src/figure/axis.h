@@ -1,4 +1,5 @@
-// The numbers along the axes of a terminal plot: round ticks, ranges that can be divided by, short labels.
+// The numbers along the axes of a plot, in the terminal and on paper: round ticks, ranges that can be divided by, short
+// labels.
 #pragma once
 
 #include <optional>

@@ -1,0 +1,93 @@
+// eureka report: runs, studies and conditioning as one HTML file; or one of its figures as a file of its own.
+#include <fmt/format.h>
+
+#include "base/output.h"
+#include "base/suggest.h"
+#include "cli/cli.h"
+#include "figure/pdf_painter.h"
+#include "figure/png_painter.h"
+#include "figure/svg_painter.h"
+#include "report/report_source.h"
+
+namespace eureka::cli {
+namespace {
+
+struct ReportArguments {
+  std::vector<std::string> sources;
+  std::string out;
+  std::string figure;
+};
+
+struct NamedFigure {
+  std::string name;
+  const ReportFigure* figure;
+};
+
+// "survival"; where several things are shown, "cures/survival".
+std::vector<NamedFigure> figures_of(const std::vector<PageSection>& sections) {
+  std::vector<NamedFigure> figures;
+  for (const PageSection& section : sections)
+    for (const PageBlock& block : section.blocks)
+      if (block.figure)
+        figures.push_back(
+            {sections.size() == 1 ? block.figure->name : fmt::format("{}/{}", section.name, block.figure->name),
+             &*block.figure});
+  return figures;
+}
+
+const ReportFigure& find_figure(const std::vector<NamedFigure>& figures, const std::string& name) {
+  std::vector<std::string> names;
+  for (const NamedFigure& one : figures) {
+    if (one.name == name) return *one.figure;
+    names.push_back(one.name);
+  }
+  throw Error(ErrorKind::usage, fmt::format("there is no figure '{}'", name), "--figure", did_you_mean(name, names));
+}
+
+// By the end of the file's name.
+std::string painted(const ReportFigure& figure, const std::string& out) {
+  const std::string kind = fs::path(out).extension().string();
+  const figure::Drawing drawing = figure.draw(figure::Titled::yes);
+  if (kind == ".svg") return svg_file(drawing);
+  if (kind == ".png") return png_bytes(rastered(drawing));
+  if (kind == ".pdf") return pdf_file(drawing);
+  if (kind == ".csv") return figure.csv;
+  throw Error(ErrorKind::usage, "a figure is written as .svg, .png or .pdf, its data as .csv", out,
+              fmt::format("for example: -o {}.svg", figure.name));
+}
+
+int report(const ReportArguments& arguments) {
+  const std::vector<PageSection> sections =
+      read_sections({arguments.sources.begin(), arguments.sources.end()}, catalog());
+  const std::vector<NamedFigure> figures = figures_of(sections);
+  if (arguments.figure == "list") {
+    for (const NamedFigure& one : figures) print("{:<28} {}\n", one.name, one.figure->title);
+    return kOk;
+  }
+  const std::string out = !arguments.out.empty()     ? arguments.out
+                          : arguments.figure.empty() ? "report.html"
+                                                     : fs::path(arguments.figure).filename().string() + ".svg";
+  atomic_write(out,
+               arguments.figure.empty() ? page_html(sections) : painted(find_figure(figures, arguments.figure), out));
+  print("{}\n", out);
+  return kOk;
+}
+
+}  // namespace
+
+void add_report(Command& program) {
+  Command verb =
+      program.add_command("report", "runs and studies as one HTML file, or one figure of them as SVG, PNG or PDF");
+  auto arguments = std::make_shared<ReportArguments>();
+  verb.option("sources", arguments->sources,
+              "runs, studies, directories of them, directories of looks (eureka look --out), or what eureka condition "
+              "--json printed")
+      .required()
+      .repeatable();
+  verb.option("-o,--out", arguments->out, "the file to write; report.html when left out");
+  verb.option("--figure", arguments->figure,
+              "only this one, to a file that ends in .svg, .png or .pdf (.csv: its data); list: their names");
+  verb.runs([=] { return report(*arguments); });
+}
+
+}  // namespace eureka::cli

@@ -1,0 +1,117 @@
+#include "figure/heatmap.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "figure/heading.h"
+#include "figure/letters.h"
+#include "figure/scale.h"
+
+namespace eureka::figure {
+namespace {
+
+constexpr double kRow = 26, kKeyWidth = 160, kKeyHeight = 10;
+
+class HeatmapLayout {
+ public:
+  HeatmapLayout(const Heatmap& map, Titled titled) : map_(map) {
+    for (const auto& row : map.cells)
+      for (const HeatCell& cell : row) extent_.add(cell.value);
+    double names = 30;
+    for (const std::string& name : map.rows) names = std::max(names, std::min(200.0, text_width(name, kLabelSize)));
+    left_ = names + 24 + 18;
+    for (const std::string& name : map.columns)
+      column_ = std::max(column_, std::min(150.0, text_width(name, kTickSize) + 14));
+    for (const auto& row : map.cells)
+      for (const HeatCell& cell : row) column_ = std::max(column_, text_width(cell.text, kTickSize) + 12);
+    drawing_.width = std::max(420.0, left_ + column_ * static_cast<double>(map.columns.size()) + 16);
+    drawing_.title = map.title;
+    top_ = add_title(drawing_, titled) + 44;
+  }
+
+  Drawing draw() {
+    draw_key(top_ - 34);
+    for (std::size_t c = 0; c < map_.columns.size(); ++c)
+      drawing_.add(Text{.at = {left_ + column_ * (static_cast<double>(c) + 0.5), top_ - 6},
+                        .text = fitted(map_.columns[c], kTickSize, column_ - 4),
+                        .size = kTickSize,
+                        .color = Color::muted(),
+                        .anchor = Anchor::middle});
+    for (std::size_t r = 0; r < map_.rows.size(); ++r) draw_row(r, top_ + kRow * static_cast<double>(r));
+    const double bottom = top_ + kRow * static_cast<double>(map_.rows.size());
+    drawing_.add(Text{.at = {left_ + column_ * static_cast<double>(map_.columns.size()) / 2, bottom + 20},
+                      .text = map_.column_label,
+                      .size = kLabelSize,
+                      .color = Color::muted(),
+                      .anchor = Anchor::middle});
+    drawing_.add(Text{.at = {16, (top_ + bottom) / 2},
+                      .text = map_.row_label,
+                      .size = kLabelSize,
+                      .color = Color::muted(),
+                      .anchor = Anchor::middle,
+                      .upwards = true});
+    drawing_.height = bottom + 32;
+    return std::move(drawing_);
+  }
+
+ private:
+  double share_of(double value) const {
+    if (!std::isfinite(value)) return std::nan("");
+    const bool by_logs = map_.is_logarithmic && extent_.low > 0;
+    const double low = by_logs ? std::log(extent_.low) : extent_.low,
+                 high = by_logs ? std::log(extent_.high) : extent_.high;
+    const double share = high > low ? ((by_logs ? std::log(value) : value) - low) / (high - low) : 0.5;
+    return map_.low_is_bright ? 1 - share : share;
+  }
+
+  void draw_row(std::size_t r, double y) {
+    drawing_.add(Text{.at = {left_ - 10, y + kRow / 2 + 4},
+                      .text = fitted(map_.rows[r], kLabelSize, left_ - 40),
+                      .size = kLabelSize,
+                      .anchor = Anchor::end});
+    for (std::size_t c = 0; c < map_.cells[r].size(); ++c) {
+      const HeatCell& cell = map_.cells[r][c];
+      const double share = share_of(cell.value), x = left_ + column_ * static_cast<double>(c);
+      drawing_.add(Box{x + 1, y + 1, column_ - 2, kRow - 2, heat_color(share)});
+      // On the dark half of the colors text is white, on the bright one black.
+      const Color ink = share < 0.55 ? Color::own({255, 255, 255}) : Color::own({20, 20, 24});
+      drawing_.add(Text{.at = {x + column_ / 2, y + kRow / 2 + 4},
+                        .text = cell.text,
+                        .size = kTickSize,
+                        .color = ink,
+                        .anchor = Anchor::middle});
+    }
+  }
+
+  void draw_key(double y) {
+    if (extent_.is_empty()) return;
+    constexpr int kSteps = 32;
+    for (int i = 0; i < kSteps; ++i) {
+      const double share = (i + 0.5) / kSteps;
+      drawing_.add(Box{left_ + i * kKeyWidth / kSteps, y - kKeyHeight, kKeyWidth / kSteps + 0.3, kKeyHeight,
+                       heat_color(map_.low_is_bright ? 1 - share : share)});
+    }
+    drawing_.add(Text{.at = {left_ - 6, y},
+                      .text = fmt::format("{:.3g}", extent_.low),
+                      .size = kTickSize,
+                      .color = Color::muted(),
+                      .anchor = Anchor::end});
+    drawing_.add(Text{.at = {left_ + kKeyWidth + 6, y},
+                      .text = fmt::format("{:.3g}  {}", extent_.high, map_.value_label),
+                      .size = kTickSize,
+                      .color = Color::muted()});
+  }
+
+  const Heatmap& map_;
+  Drawing drawing_;
+  Extent extent_;
+  double top_ = 0, left_ = 0, column_ = 64;
+};
+
+}  // namespace
+
+Drawing lay_out(const Heatmap& map, Titled titled) { return HeatmapLayout(map, titled).draw(); }
+
+}  // namespace eureka::figure

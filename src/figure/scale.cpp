@@ -1,0 +1,81 @@
+#include "figure/scale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace eureka::figure {
+
+void Extent::add(double value) {
+  if (!(std::abs(value) <= kLargestPlotted)) return;
+  low = std::min(low, value);
+  high = std::max(high, value);
+}
+
+void Extent::add(const Extent& other) {
+  if (other.is_empty()) return;
+  add(other.low), add(other.high);
+}
+
+Scale::Scale(Extent extent, const Axis& axis, double from, double to, int most) : from_(from), to_(to) {
+  if (extent.is_empty()) extent = {0, 1};
+  const double low = usable(axis.low).value_or(extent.low), high = usable(axis.high).value_or(extent.high);
+  is_logarithmic_ = axis.is_logarithmic && std::min(low, high) > 0;
+  if (is_logarithmic_) {
+    const AxisRange range = widened(std::log10(low), std::log10(high));
+    low_ = std::pow(10, range.low), high_ = std::pow(10, range.high);
+    set_decades(most);
+    return;
+  }
+  const AxisRange range = widened(low, high);
+  low_ = range.low, high_ = range.high;
+  set_plain_ticks(axis, most);
+}
+
+void Scale::set_plain_ticks(const Axis& axis, int most) {
+  Ticks ticks = ticks_around(low_, high_, most);
+  const AxisRange round = snapped({low_, high_}, ticks);
+  if (!usable(axis.low)) low_ = round.low;
+  if (!usable(axis.high)) high_ = round.high;
+  const double slack = 1e-9 * (high_ - low_);
+  for (int i = 0; i < ticks.count; ++i) {
+    const double at = ticks.at(i);
+    if (at < low_ - slack || at > high_ + slack) continue;
+    ticks_.push_back({at, axis.is_percent       ? fmt::format("{:.0f}%", 100 * at)
+                          : std::abs(at) >= 1e4 ? short_step_text(at, ticks.step)
+                                                : number_text(at, ticks.step)});
+  }
+}
+
+void Scale::set_decades(int most) {
+  const double first = std::floor(std::log10(low_) + 1e-9), last = std::ceil(std::log10(high_) - 1e-9);
+  const bool with_parts = last - first <= 2;
+  const int every = std::max(1, static_cast<int>(std::ceil((last - first) / std::max(1, most))));
+  for (double power = first; power <= last; power += every)
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double at = factor * std::pow(10, power);
+      if ((factor > 1 && !with_parts) || at < low_ * (1 - 1e-9) || at > high_ * (1 + 1e-9)) continue;
+      ticks_.push_back({at, fmt::format("{:g}", at)});
+    }
+}
+
+double Scale::place(double value) const {
+  const double share = is_logarithmic_ ? (std::log10(std::max(value, 1e-300)) - std::log10(low_)) /
+                                             (std::log10(high_) - std::log10(low_))
+                                       : (value - low_) / (high_ - low_);
+  return from_ + std::clamp(share, -1e4, 1e4) * (to_ - from_);
+}
+
+bool Scale::holds(double value) const {
+  const double slack = 1e-9 * (high_ - low_);
+  return value >= low_ - slack && value <= high_ + slack;
+}
+
+Scale Scale::moved(double from, double to) const {
+  Scale other = *this;
+  other.from_ = from, other.to_ = to;
+  return other;
+}
+
+}  // namespace eureka::figure

@@ -1,0 +1,132 @@
+#include "report/page.h"
+
+#include <fmt/format.h>
+
+#include "base/embedded.h"
+#include "base/printable.h"
+#include "figure/markup.h"
+#include "figure/svg_painter.h"
+
+namespace eureka {
+namespace {
+
+using figure::data_link;
+using figure::escaped;
+
+std::string anchor_of(const PageSection& section, const ReportFigure& figure) {
+  return section.name + "/" + figure.name;
+}
+
+// A link to content that the page itself holds.
+std::string download(const std::string& label, const std::string& file, std::string_view media_type,
+                     std::string_view content) {
+  return fmt::format("<a download=\"{}\" href=\"{}\">{}</a>", escaped(file), data_link(media_type, content),
+                     escaped(label));
+}
+
+std::string figure_html(const PageSection& section, const ReportFigure& one) {
+  const std::string anchor = anchor_of(section, one);
+  std::string file = section.name + "-" + one.name;
+  const std::string body = fmt::format(
+      "<figure><div class=\"plot\">{}</div>\n<figcaption>{}</figcaption>\n<p class=\"links\">{}{}</p></figure>\n",
+      svg_element(one.draw(figure::Titled::no), anchor + "/title"), escaped(one.caption),
+      download("figure as SVG", file + ".svg", "image/svg+xml", svg_file(one.draw(figure::Titled::yes))),
+      download("its data as CSV", file + ".csv", "text/csv", one.csv));
+  const std::string title = fmt::format("<h3 id=\"{}\">{}</h3>\n", escaped(anchor), escaped(one.title));
+  return one.is_folded ? fmt::format("<details><summary>{}</summary>\n{}</details>\n", title, body) : title + body;
+}
+
+std::string contents(const std::vector<PageSection>& sections) {
+  std::string html = "<nav aria-label=\"contents\"><ol>\n";
+  for (const PageSection& section : sections) {
+    html += fmt::format("<li><a href=\"#{}\">{}</a><ul>\n", escaped(section.name), escaped(section.title));
+    for (const PageBlock& block : section.blocks)
+      if (block.figure)
+        html += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escaped(anchor_of(section, *block.figure)),
+                            escaped(block.figure->title));
+    html += "</ul></li>\n";
+  }
+  return html + "</ol></nav>\n";
+}
+
+}  // namespace
+
+std::string paragraph(const std::string& text, const char* style) {
+  return fmt::format("<p{}>{}</p>\n", *style == 0 ? "" : fmt::format(" class=\"{}\"", style), escaped(text));
+}
+
+std::string heading(const std::string& text) { return fmt::format("<h3>{}</h3>\n", escaped(text)); }
+
+std::string code_block(const std::string& text) {
+  std::string lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines += escaped(text.substr(begin, end - begin)) + "\n";
+    begin = end + 1;
+  }
+  return fmt::format("<pre><code>{}</code></pre>\n", lines);
+}
+
+std::string folded(const std::string& line, const std::string& html) {
+  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(line), html);
+}
+
+std::string problem_list(const std::vector<std::string>& problems) {
+  if (problems.empty()) return {};
+  std::string items;
+  for (const std::string& problem : problems) items += fmt::format("<li>{}</li>\n", escaped(problem));
+  return fmt::format("<div class=\"problems\"><strong>What is missing here</strong><ul>\n{}</ul></div>\n", items);
+}
+
+std::string definitions(const std::vector<std::pair<std::string, std::string>>& terms) {
+  std::string items;
+  for (const auto& [term, meaning] : terms)
+    items += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(term), escaped(meaning));
+  return fmt::format("<dl>\n{}</dl>\n", items);
+}
+
+std::string html_table(const std::vector<std::string>& heads, const std::vector<HtmlRow>& rows, TableOf kind) {
+  std::string html =
+      fmt::format("<div class=\"scroll\"><table{}>\n<thead><tr>", kind == TableOf::texts ? " class=\"left\"" : "");
+  for (const std::string& head : heads) html += fmt::format("<th scope=\"col\">{}</th>", escaped(head));
+  html += "</tr></thead>\n<tbody>\n";
+  for (const HtmlRow& row : rows) {
+    html += row.stands_out ? "<tr class=\"baseline\">" : "<tr>";
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const std::string swatch =
+          i == 0 && row.swatch
+              ? fmt::format("<span class=\"swatch\" style=\"background:var({})\"></span>", css_variable(*row.swatch))
+              : "";
+      html += fmt::format("<td>{}{}</td>", swatch, escaped(row.cells[i]));
+    }
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+std::string page_html(const std::vector<PageSection>& sections) {
+  const std::string title =
+      sections.size() == 1 ? sections[0].title : fmt::format("{} and {} more", sections[0].title, sections.size() - 1);
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "content=\"width=device-width,initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" "
+      "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n<title>{} · Eureka</title>\n"
+      "<style>\n{}{}</style></head>\n<body>\n<main>\n<h1>{}</h1>\n",
+      escaped(title), figure::css_colors(), page_style::files()[0].text, escaped(title));
+  html += paragraph(
+      fmt::format(
+          "A report of eureka {}. Every figure has its data beside it; nothing here needs a network or a script.",
+          EUREKA_VERSION),
+      "muted");
+  html += contents(sections);
+  for (const PageSection& section : sections) {
+    html += fmt::format("<section>\n<h2 id=\"{}\">{}</h2>\n", escaped(section.name),
+                        escaped(sections.size() == 1 ? "What it is" : section.title));
+    for (const PageBlock& block : section.blocks)
+      html += block.figure ? figure_html(section, *block.figure) : block.html;
+    html += "</section>\n";
+  }
+  return html + "</main>\n</body></html>\n";
+}
+
+}  // namespace eureka

@@ -1,0 +1,17 @@
+// One run, drawn.
+#pragma once
+
+#include <vector>
+
+#include "report/report_figure.h"
+#include "report/run_data.h"
+
+namespace eureka {
+
+// Its metric with plateaus and moments, its losses, and what its diagnostics saw, as far as there are any.
+std::vector<ReportFigure> run_figures(const RunData& run);
+
+// One figure for each diagnostic, with a panel for each of its numbers in each layer and a line for each head.
+std::vector<ReportFigure> diagnostic_figures(const RunData& run);
+
+}  // namespace eureka

@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian 12 machine: make demo, make test.
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo test test-all asan tsan fuzz clang check-all neon bench lint format clean
+.PHONY: help packages build demo pictures test test-all asan tsan fuzz clang check-all neon bench lint format clean
 
 # What the program needs, without libtorch; what the reference engine on libtorch needs; what the tests and benches need.
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
@@ -23,9 +23,10 @@ TORCH_PACKAGES += libtorch-dev
 endif
 
 help:
-	@echo "make demo    install what is missing, build, train one run, run the study of cures and print what it found"
+	@echo "make demo    install what is missing, build, train one run, run the study of cures, print what it found, write a report of it"
 	@echo "make test    install what is missing, build, run the tests (make test-all: the slow ones too)"
 	@echo "make build   leaves the program at build/eureka, with the reference engine on libtorch"
+	@echo "make pictures  those of README and docs/pictures, from the runs of make demo"
 	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
 	@echo "make tsan    threads and studies under the thread sanitizer;  make fuzz SECONDS=60  every reader of files under libFuzzer"
@@ -44,15 +45,27 @@ build: packages
 
 # Without libtorch, unless the folder has it already.
 demo:
-	@echo "== 1 of 4: compiler and libraries from Debian, where missing: about a minute the first time"
+	@echo "== 1 of 5: compiler and libraries from Debian, where missing: about a minute the first time"
 	@scripts/install-packages $(PROGRAM_PACKAGES)
-	@echo "== 2 of 4: the program is built: three minutes on two cores the first time"
+	@echo "== 2 of 5: the program is built: three minutes on two cores the first time"
 	@scripts/configure release
 	@cmake --build --preset release -j $(JOBS) --target eureka
-	@echo "== 3 of 4: one run, and its curve: two seconds"
+	@echo "== 3 of 5: one run, and its curve: two seconds"
 	build/eureka train two-step --seed 1 --out runs/demo/run --resume
-	@echo "== 4 of 4: the study of cures, 130 runs: two minutes on two cores; if you stop it, make demo continues it"
+	@echo "== 4 of 5: the study of cures, 130 runs: two minutes on two cores; if you stop it, make demo continues it"
 	build/eureka study cures --seeds 10 --set train.until=moment --out runs/demo/cures --resume
+	@echo "== 5 of 5: run and study as one page to look at, or to send: a second"
+	@build/eureka report runs/demo/cures runs/demo/run -o runs/demo/report.html > /dev/null
+	@echo "open this in a browser: $(CURDIR)/runs/demo/report.html"
+
+# Those of README and docs, made anew from the runs of make demo.
+pictures: demo
+	@mkdir -p docs/pictures
+	build/eureka report runs/demo/cures --figure speedup -o docs/pictures/speedup.png
+	build/eureka report runs/demo/cures --figure survival -o docs/pictures/survival.png
+	build/eureka report runs/demo/run --figure curve -o docs/pictures/curve.png
+	rm -rf runs/demo/looks && build/eureka look runs/demo/run@moment --diagnostic maps --out runs/demo/looks > /dev/null
+	build/eureka report runs/demo/looks --figure attention-1 -o docs/pictures/attention.png
 
 test: packages
 	@scripts/install-packages $(TEST_PACKAGES)

@@ -187,9 +187,14 @@ StudyRecord read_study_record(const fs::path& directory, const Catalog& catalog)
   } catch (const Error& error) {
     reason = error.what();
   }
-  StudyRecord record = worked_out(read_study_directory(directory), catalog, directory);
-  record.note = fmt::format("study.json cannot be read ({}); {}", reason, record.note);
-  return record;
+  try {
+    StudyRecord record = worked_out(read_study_directory(directory), catalog, directory);
+    record.note = fmt::format("study.json cannot be read ({}); {}", reason, record.note);
+    return record;
+  } catch (const Error& error) {
+    throw Error(ErrorKind::input,
+                fmt::format("study.json cannot be read ({}), nor the trials: {}", reason, error.what()), file.string());
+  }
 }
 
 }  // namespace eureka

@@ -1,0 +1,223 @@
+// Directories become pages, whatever state they are in.
+#include "report/report_source.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "report/run_data.h"
+#include "report/study_data.h"
+#include "support/drawn_study.h"
+#include "support/markup_check.h"
+#include "support/temporary_directory.h"
+
+namespace eureka {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+class Report : public testing::Test {
+ protected:
+  fs::path at(const std::string& name) const { return directory_.path() / name; }
+  std::string page(const std::vector<fs::path>& places) const { return page_html(read_sections(places, catalog_)); }
+  std::vector<std::string> names(const fs::path& place) const {
+    std::vector<std::string> found;
+    for (const PageSection& section : read_sections({place}, catalog_))
+      for (const PageBlock& block : section.blocks)
+        if (block.figure) found.push_back(block.figure->name);
+    return found;
+  }
+  std::vector<std::string> problems(const std::string& run) const { return read_run(at(run), {}).problems; }
+
+  // The body of the page, whose rules are those of XML but for the head.
+  static std::string body(const std::string& page) {
+    return page.substr(page.find("<body>")).substr(0, page.rfind("</html>") - page.find("<body>"));
+  }
+
+  TemporaryDirectory directory_;
+  Catalog catalog_{"[]"};
+};
+
+TEST_F(Report, OfARunShowsCurveLossAndDiagnostics) {
+  write_run(at("run"), {});
+  EXPECT_THAT(names(at("run")), testing::ElementsAre("curve", "loss", "diagnostic-attention"));
+  const std::string text = page({at("run")});
+  EXPECT_EQ(MarkupCheck(body(text)).problem(), "");
+  for (const char* part :
+       {"Eureka-moment at step 500", "eureka train", "download=\"run-curve.svg\"", "download=\"run-curve.csv\"",
+        "prefers-color-scheme:dark", "@media print", "Content-Security-Policy", "rule = &quot;softmax&quot;"})
+    EXPECT_THAT(text, HasSubstr(part));
+  EXPECT_THAT(text, Not(HasSubstr("<script")));
+  EXPECT_THAT(text, Not(HasSubstr("What is missing here")));
+}
+
+TEST_F(Report, OfAStudyShowsEveryFigureWithItsTitleAndData) {
+  write_study(at("study"), {});
+  EXPECT_THAT(names(at("study")), testing::ElementsAre("speedup", "survival", "curves", "aligned", "seeds"));
+  for (const PageSection& section : read_sections({at("study")}, catalog_))
+    for (const PageBlock& block : section.blocks) {
+      if (!block.figure) continue;
+      EXPECT_TRUE(block.figure->title.find('?') != std::string::npos) << block.figure->title;
+      EXPECT_GT(std::count(block.figure->csv.begin(), block.figure->csv.end(), '\n'), 1) << block.figure->name;
+      EXPECT_GT(block.figure->draw(figure::Titled::yes).items.size(), 10U);
+    }
+}
+
+TEST_F(Report, OfAStudyWithAxesHasHeatmapsAndEachPoint) {
+  write_study(at("study"), {.points = {"train.lr=0.001", "train.lr=0.01"}});
+  EXPECT_THAT(names(at("study")),
+              testing::IsSupersetOf({"heatmap", "heatmap-rate", "survival-1", "survival-2", "curves-2"}));
+  EXPECT_THAT(page({at("study")}), HasSubstr("What was found at train.lr=0.001?"));
+}
+
+TEST_F(Report, CountsTheRunsStillWaiting) {
+  write_study(at("study"), {.seeds = 3});
+  for (const PageSection& section : read_sections({at("study")}, catalog_))
+    for (const PageBlock& block : section.blocks)
+      if (block.figure && block.figure->name == "survival") {
+        std::vector<std::string> texts;
+        for (const figure::Item& item : block.figure->draw(figure::Titled::no).items)
+          if (const auto* text = std::get_if<figure::Text>(&item)) texts.push_back(text->text);
+        const auto rows = std::find(texts.begin(), texts.end(), "runs still waiting");
+        ASSERT_NE(rows, texts.end());
+        EXPECT_THAT(std::vector<std::string>(rows + 1, texts.end()),
+                    testing::IsSupersetOf({"softmax", "cure", "3", "0"}));
+      }
+}
+
+TEST_F(Report, IsLegibleWithOneThirteenAndFortyArms) {
+  for (const std::size_t count : {1U, 13U, 40U}) {
+    DrawnStudy study{.arms = {}, .seeds = 2, .every = 100};
+    for (std::size_t i = 0; i < count; ++i) study.arms.push_back(fmt::format("arm-{}", i));
+    const fs::path place = at(fmt::format("study-{}", count));
+    write_study(place, study);
+    const std::string text = page({place});
+    EXPECT_EQ(MarkupCheck(body(text)).problem(), "") << count;
+    for (const std::string& arm : study.arms) EXPECT_THAT(text, HasSubstr(">" + arm));
+  }
+}
+
+TEST_F(Report, OfAStudyWithoutAnyMomentSaysSo) {
+  write_study(at("study"), {.has_moments = false});
+  EXPECT_THAT(names(at("study")), testing::ElementsAre("speedup", "survival", "curves", "seeds"));
+  EXPECT_THAT(page({at("study")}), HasSubstr("0/4"));
+}
+
+TEST_F(Report, EscapesNamesEverywhere) {
+  const std::string evil = "<script>alert(\"1\")</script> & 'b' \x1b[2J";
+  write_study(at("study"), {.arms = {"softmax", evil}});
+  write_text(at("study") / "study.toml", "[study]\nname = '<b>\"&'\n");
+  write_run(at("<i>run & co\""), {});
+  write_text(at("<i>run & co\"") / "config.toml", "x = '</pre><script>'\n");
+  const std::string text = page({at("study"), at("<i>run & co\"")});
+  EXPECT_EQ(MarkupCheck(body(text)).problem(), "");
+  EXPECT_THAT(text, Not(HasSubstr("<script")));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(Report, OfADamagedRunSaysWhatIsMissing) {
+  write_run(at("run"), {});
+  write_text(at("run") / "metrics.jsonl",
+             "{\"step\":0,\"val_accuracy\":0.1}\n{\"step\":25,\"val_accuracy\":null}\nrubbish\n{\"step\":25,\"val_"
+             "accuracy\":0.3}\n{\"step\":50,\"val_accuracy\":0.5}\n{\"step\":75,\"val_acc");
+  fs::remove(at("run") / "summary.json");
+  write_text(at("run") / "meta.json", "{\"format\": 99, \"version\": \"9.0\"}");
+  fs::remove(at("run") / "config.toml");
+  const std::string all = fmt::format("{}", testing::PrintToString(problems("run")));
+  for (const char* part : {"summary.json is missing", "meta.json cannot be read", "format 99", "config.toml is missing",
+                           "torn", "1 line of metrics.jsonl cannot be read", "line 3", "went back", "val_accuracy (1)"})
+    EXPECT_THAT(all, HasSubstr(part));
+  const std::string text = page({at("run")});
+  EXPECT_EQ(MarkupCheck(body(text)).problem(), "");
+  EXPECT_THAT(text, HasSubstr("What is missing here"));
+}
+
+TEST_F(Report, OfARunWithoutAnyRowsStillOpens) {
+  write_text(at("run") / "metrics.jsonl", "");
+  EXPECT_THAT(page({at("run")}), HasSubstr("no rows yet"));
+  EXPECT_TRUE(names(at("run")).empty());
+}
+
+TEST_F(Report, OfADamagedStudyShowsItsRuns) {
+  write_study(at("study"), {});
+  fs::remove(at("study") / "arm0" / "seed-1" / "metrics.jsonl");
+  EXPECT_THAT(page({at("study")}), HasSubstr("arm0/seed-1: metrics.jsonl is missing"));
+  write_text(at("study") / "study.json", "{ torn");
+  const std::string text = page({at("study")});
+  EXPECT_THAT(text, HasSubstr("the statistics cannot be told"));
+  EXPECT_THAT(names(at("study")), Contains("curves"));
+}
+
+TEST_F(Report, OfAStudyOfANewerFormatSaysWhichProgramToUse) {
+  write_study(at("study"), {});
+  write_text(at("study") / "study.json", "{\"format\": \"eureka-study-7\"}");
+  EXPECT_THAT(page({at("study")}), HasSubstr("eureka-study-7"));
+}
+
+TEST_F(Report, OfAnEmptyStudyStillOpens) {
+  write_text(at("study") / "study.toml", "");
+  const std::string text = page({at("study")});
+  EXPECT_THAT(text, HasSubstr("there is no run yet"));
+  EXPECT_EQ(MarkupCheck(body(text)).problem(), "");
+}
+
+TEST_F(Report, DoesNotLeaveTheStudy) {
+  write_study(at("study"), {});
+  std::string json = read_file(at("study") / "study.json");
+  json.replace(json.find("arm0/seed-1"), 11, "../../../etc");
+  write_text(at("study") / "study.json", json);
+  EXPECT_THAT(page({at("study")}), HasSubstr("lies outside of the study"));
+}
+
+TEST_F(Report, OfTwoHundredRunsStaysUnderTenMegabytes) {
+  DrawnStudy study{.arms = {}, .seeds = 20, .every = 1};
+  for (int i = 0; i < 10; ++i) study.arms.push_back(fmt::format("arm-{}", i));
+  write_study(at("study"), study);
+  EXPECT_LT(page({at("study")}).size(), 10U << 20);
+}
+
+TEST_F(Report, OfSeveralRunsComparesThemFirst) {
+  write_run(at("runs/a"), {.rule = "softmax"});
+  write_run(at("runs/b"), {.moment = 300, .rule = "qk_norm"});
+  const std::string text = page({at("runs")});
+  EXPECT_THAT(text, HasSubstr("2 runs side by side"));
+  EXPECT_THAT(text, HasSubstr("attention.rule = &quot;qk_norm&quot;"));
+  EXPECT_LT(text.find("side by side"), text.find("Run a"));
+}
+
+TEST_F(Report, RefusesAPlaceThatHoldsNothing) {
+  fs::create_directories(at("empty"));
+  EXPECT_THROW(page({at("empty")}), Error);
+  EXPECT_THROW(page({at("nowhere")}), Error);
+}
+
+TEST_F(Report, OfConditioningSetsMeasurementAgainstTheory) {
+  write_text(
+      at("rates.json"),
+      R"({"tests": "a law <b>", "rows": [{"case": "a", "predicted": 0.1, "measured": 0.11}, {"case": "b", "predicted": 0.01, "measured": null}], "laws": [{"law": "x", "ok": 1}]})");
+  EXPECT_THAT(names(at("rates.json")), testing::ElementsAre("theory-rate"));
+  EXPECT_EQ(MarkupCheck(body(page({at("rates.json")}))).problem(), "");
+}
+
+TEST(RunGroup, TakesMedianAndQuartilesAndCarriesEndedRunsOn) {
+  std::vector<RunData> runs(4);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].metric = "m";
+    runs[i].curves = {{"m", {{0, 0}, {10, static_cast<double>(i)}}}};
+  }
+  runs[3].curves[0].points.push_back({20, 9});
+  RunGroup group{"g", {}};
+  for (const RunData& run : runs) group.runs.push_back(&run);
+  const GroupCurve curve = group_curve(group, GroupBy::step);
+  ASSERT_EQ(curve.median.size(), 3U);
+  EXPECT_EQ(curve.median[1].y, 1.5);
+  EXPECT_EQ(curve.quartiles[1].low, 0.75);
+  EXPECT_EQ(curve.median[2].y, 1.5);
+  EXPECT_EQ(group_curve(group, GroupBy::own_moment).runs, 0U);
+}
+
+}  // namespace
+}  // namespace eureka

@@ -27,6 +27,7 @@ class HeatmapLayout {
     for (const auto& row : map.cells)
       for (const HeatCell& cell : row) column_ = std::max(column_, text_width(cell.text, kTickSize) + 12);
     drawing_.width = std::max(420.0, left_ + column_ * static_cast<double>(map.columns.size()) + 16);
+    drawing_.width = std::max(drawing_.width, left_ + kKeyWidth + 80 + text_width(map.value_label, kTickSize));
     drawing_.title = map.title;
     top_ = add_title(drawing_, titled) + 44;
   }

@@ -145,6 +145,8 @@ std::string content_of(const Drawing& drawing, bool in_page) {
   return painter.take();
 }
 
+// A page narrower than this share of the figure lets it be moved sideways, else its letters could not be read.
+constexpr double kSmallest = 0.72;
 constexpr const char* kFonts = "Helvetica, Arial, &quot;Liberation Sans&quot;, sans-serif";
 
 }  // namespace
@@ -161,10 +163,10 @@ std::string svg_file(const Drawing& drawing) {
 
 std::string svg_element(const Drawing& drawing, const std::string& id) {
   return fmt::format(
-      "<svg viewBox=\"0 0 {0} {1}\" style=\"max-width:{0}px\" role=\"img\" aria-labelledby=\"{2}\" "
-      "font-family=\"{3}\"><title id=\"{2}\">{4}</title>\n{5}</svg>\n",
+      "<svg viewBox=\"0 0 {0} {1}\" style=\"max-width:{0}px;min-width:{5}px\" role=\"img\" aria-labelledby=\"{2}\" "
+      "font-family=\"{3}\"><title id=\"{2}\">{4}</title>\n{6}</svg>\n",
       coordinate(drawing.width), coordinate(drawing.height), escaped(id), kFonts, escaped(drawing.title),
-      content_of(drawing, true));
+      coordinate(kSmallest * drawing.width), content_of(drawing, true));
 }
 
 }  // namespace eureka::figure

@@ -61,19 +61,17 @@ std::string cell_of(const RecordedArm& arm, const ShownStatistic& shown, bool is
 
 std::string statistics_table(const StudyRecord& record, std::size_t point, ArmTones& tones) {
   const std::vector<ShownStatistic> shown = shown_of(record);
-  std::vector<std::string> heads = {"arm"};
+  std::vector<std::string> heads = {"arm", "verdict"};
   for (const ShownStatistic& one : shown)
     heads.push_back(one.with_interval ? fmt::format("{} [95%]", one.title) : one.title);
-  heads.emplace_back("verdict");
   std::vector<HtmlRow> rows;
   for (const std::string& name : record.arm_names) {
     const RecordedArm* arm = record.find(name, point);
     if (arm == nullptr) continue;
-    HtmlRow row{{name}, tones.of(name).color, name == record.baseline};
-    for (const ShownStatistic& one : shown) row.cells.push_back(cell_of(*arm, one, name == record.baseline));
     std::string verdict = arm->verdict_kind;
     std::replace(verdict.begin(), verdict.end(), '_', ' ');
-    row.cells.push_back(std::move(verdict));
+    HtmlRow row{{name, std::move(verdict)}, tones.of(name).color, name == record.baseline};
+    for (const ShownStatistic& one : shown) row.cells.push_back(cell_of(*arm, one, name == record.baseline));
     rows.push_back(std::move(row));
   }
   return html_table(heads, rows, TableOf::numbers);

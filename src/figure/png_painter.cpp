@@ -44,9 +44,9 @@ class PngPainter {
               high = static_cast<int>(std::lround(picture.height * zoom_));
     for (int y = std::max(0, -top); y < high && top + y < image_.height; ++y)
       for (int x = std::max(0, -left); x < wide && left + x < image_.width; ++x) {
-        const auto from = static_cast<std::size_t>((y * picture.image.height / high) * picture.image.width +
-                                                   x * picture.image.width / wide);
-        std::copy_n(picture.image.rgb.begin() + static_cast<std::ptrdiff_t>(from * 3), 3, pixel(left + x, top + y));
+        const std::ptrdiff_t row = std::ptrdiff_t{y} * picture.image.height / high;
+        const std::ptrdiff_t column = std::ptrdiff_t{x} * picture.image.width / wide;
+        std::copy_n(picture.image.rgb.begin() + 3 * (row * picture.image.width + column), 3, pixel(left + x, top + y));
       }
   }
 

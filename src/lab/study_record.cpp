@@ -21,7 +21,7 @@ std::optional<double> number_in(const Json& object, std::string_view key) {
   return found != nullptr && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
-std::string text_in(const Json& object, std::string_view key, std::string otherwise = {}) {
+std::string text_in(const Json& object, std::string_view key, const std::string& otherwise = {}) {
   const Json* found = object.find(key);
   return found != nullptr && found->is_string() ? found->get<std::string>() : otherwise;
 }
@@ -121,7 +121,7 @@ std::vector<Trial> plan_of(const Study& study, const Catalog& catalog, const fs:
   return plan_continuations(study, choose_runs(study, catalog, parents), catalog, directory);
 }
 
-StudyRecord worked_out(Study study, const Catalog& catalog, const fs::path& directory) {
+StudyRecord worked_out(const Study& study, const Catalog& catalog, const fs::path& directory) {
   const std::vector<Trial> trials = plan_of(study, catalog, directory);
   StudyRecord record = parse_study_record(study_json(report_study(study, trials, directory)), directory.string());
   record.note =

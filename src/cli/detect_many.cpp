@@ -10,17 +10,10 @@
 #include "base/output.h"
 #include "cli/cli.h"
 #include "io/column_names.h"
-#include "io/tfevents.h"
 #include "report/table.h"
 
 namespace eureka::cli {
 namespace {
-
-bool is_run(const fs::path& directory) {
-  std::error_code ignored;
-  return fs::exists(directory / "metrics.jsonl", ignored) ||
-         (fs::is_directory(directory, ignored) && !list_event_files(directory).empty());
-}
 
 // Below a run there are only parts of it.
 void add_runs_below(const fs::path& directory, int depth, std::vector<std::string>& runs) {
@@ -32,7 +25,7 @@ void add_runs_below(const fs::path& directory, int depth, std::vector<std::strin
     if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) inside.push_back(entry.path());
   std::sort(inside.begin(), inside.end());
   for (const fs::path& place : inside) {
-    if (is_run(place))
+    if (is_log_directory(place))
       runs.push_back(place.string());
     else
       add_runs_below(place, depth + 1, runs);
@@ -76,6 +69,14 @@ std::vector<std::string> table_row(const DetectedLog& log, std::size_t place) {
           log.findings.under_way ? "yes" : ""};
 }
 
+// Of a curve that may go on: those whose new level has held.
+std::vector<Moment> held_moments(const DetectedLog& log) {
+  MomentDetector so_far(log.options);
+  for (const CurvePoint& point : log.points) so_far.add(point.step, point.value);
+  for (const CurvePoint& point : log.training) so_far.add_training(point.step, point.value);
+  return so_far.moments();
+}
+
 }  // namespace
 
 std::vector<std::string> logs_in(const std::vector<std::string>& places) {
@@ -83,8 +84,7 @@ std::vector<std::string> logs_in(const std::vector<std::string>& places) {
   for (const std::string& place : places) {
     std::error_code ignored;
     const std::size_t before = logs.size();
-    if (fs::is_directory(place, ignored) && !is_run(place) && !is_run(fs::path(place) / "tb"))
-      add_runs_below(place, 0, logs);
+    if (fs::is_directory(place, ignored) && !is_log_directory(place)) add_runs_below(place, 0, logs);
     if (logs.size() == before) logs.push_back(place);
   }
   return logs;
@@ -132,26 +132,25 @@ int watch_log(const std::string& log, const CurveQuestion& question) {
   constexpr auto kLookEvery = std::chrono::milliseconds(500);
   std::vector<double> told;
   std::size_t points = 0;
-  while (!stop_requested()) {
-    DetectedLog now = detect_in(LogSource(log), question);
+  std::uintmax_t bytes = 0;
+  for (; !stop_requested(); std::this_thread::sleep_for(kLookEvery)) {
+    std::error_code is_directory;  // which has no size: what is inside may have grown
+    const std::uintmax_t bytes_now = fs::file_size(log, is_directory);
+    if (points > 0 && !is_directory && bytes_now == bytes) continue;
+    bytes = bytes_now;
+    const DetectedLog now = detect_in(LogSource(log), question);
     if (points == 0) {
       tell_how_it_was_read(now);
       tell("eureka: watching {} of {}; Ctrl-C ends it\n", now.curve.column, log);
     }
-    if (now.points.size() != points) {
-      points = now.points.size();
-      MomentDetector so_far(now.options);
-      for (const CurvePoint& point : now.points) so_far.add(point.step, point.value);
-      for (const CurvePoint& point : now.training) so_far.add_training(point.step, point.value);
-      for (const Moment& moment : so_far.moments()) {
-        const auto same = [&](double step) { return step >= moment.rise_start && step <= moment.rise_end; };
-        if (std::any_of(told.begin(), told.end(), same)) continue;
-        told.push_back(moment.step);
-        print("{}\n", Lines{moment_line(moment)});
-        finish_output();
-      }
+    points = now.points.size();
+    for (const Moment& moment : held_moments(now)) {
+      const auto same = [&](double step) { return step >= moment.rise_start && step <= moment.rise_end; };
+      if (std::any_of(told.begin(), told.end(), same)) continue;
+      told.push_back(moment.step);
+      print("{}\n", Lines{moment_line(moment)});
+      finish_output();
     }
-    std::this_thread::sleep_for(kLookEvery);
   }
   return kOk;
 }

@@ -308,15 +308,25 @@ void load_text(std::string text, const fs::path& path, const Request& request, L
   load_csv(std::move(text), request, curve);
 }
 
-void load_directory(const fs::path& path, const Request& request, LoadedCurve& curve) {
+// Where the log of a directory is: a file of rows, or a directory of event files. Nothing if it has none.
+std::optional<fs::path> log_inside(const fs::path& directory) {
   std::error_code ignored;
-  if (const fs::path metrics = path / "metrics.jsonl"; fs::exists(metrics, ignored))
-    return load_text(read_file(metrics), metrics, {request.column, request.step_column, metrics.string()}, curve);
-  for (const fs::path& place : {path, path / "tb"})
-    if (fs::is_directory(place, ignored) && !list_event_files(place).empty())
-      return load_events(read_tfevents(place), {request.column, request.step_column, place.string()}, curve);
-  throw Error(ErrorKind::input, "holds neither metrics.jsonl nor TensorBoard event files", path.string(),
-              "give the log file itself");
+  if (const fs::path metrics = directory / "metrics.jsonl"; fs::exists(metrics, ignored)) return metrics;
+  for (const fs::path& place : {directory, directory / "tb"})
+    if (fs::is_directory(place, ignored) && !list_event_files(place).empty()) return place;
+  return std::nullopt;
+}
+
+void load_directory(const fs::path& path, const Request& request, LoadedCurve& curve) {
+  const std::optional<fs::path> log = log_inside(path);
+  if (!log)
+    throw Error(ErrorKind::input, "holds neither metrics.jsonl nor TensorBoard event files", path.string(),
+                "give the log file itself");
+  const std::string where = log->string();
+  const Request inside{request.column, request.step_column, where};
+  std::error_code ignored;
+  if (fs::is_directory(*log, ignored)) return load_events(read_tfevents(*log), inside, curve);
+  load_text(read_file(*log), *log, inside, curve);
 }
 
 std::string describe_loss_of_rows(const LoadedCurve& curve) {
@@ -339,6 +349,8 @@ LoadedCurve checked(LoadedCurve curve, const std::string& where) {
 }
 
 }  // namespace
+
+bool is_log_directory(const fs::path& directory) { return log_inside(directory).has_value(); }
 
 LoadedCurve load_curve(const fs::path& path, const std::optional<std::string>& column,
                        const std::optional<std::string>& step_column) {

@@ -41,6 +41,9 @@ struct LoadedCurve {
 LoadedCurve load_curve(const fs::path& path, const std::optional<std::string>& column = {},
                        const std::optional<std::string>& step_column = {});
 
+// Whether load_curve() finds a log in a directory: a run of ours, or event files in it or in its tb/.
+bool is_log_directory(const fs::path& directory);
+
 // The same of a file's content; `path` names it in errors and may tell its kind.
 LoadedCurve curve_in(std::string text, const fs::path& path, const std::optional<std::string>& column = {},
                      const std::optional<std::string>& step_column = {});

@@ -96,13 +96,11 @@ std::vector<ReportFigure> diagnostic_figures(const RunData& run) {
     figure::Chart chart{.title = fmt::format("What does '{}' see{}?", diagnostic,
                                              run.marks.moments.empty() ? " in each layer and head"
                                                                        : " around the moment, in each layer and head")};
-    std::string csv = "column,step,value\n";
+    std::vector<const RunCurve*> seen;
     ArmTones tones;
     for (const PanelLines& lines : panels) {
       if (chart.panels.size() < kMostPanels) chart.panels.push_back(panel_of(lines, run, tones));
-      for (const auto& [name, curve] : lines.lines)
-        for (const figure::Point& point : curve->points)
-          csv += fmt::format("{},{},{}\n", csv_cell(curve->name), csv_number(point.x), csv_number(point.y));
+      for (const auto& [name, curve] : lines.lines) seen.push_back(curve);
     }
     arrange(chart);
     figures.push_back(
@@ -114,7 +112,7 @@ std::vector<ReportFigure> diagnostic_figures(const RunData& run) {
                                     ? fmt::format(" {} of {} panels; the data have all.", kMostPanels, panels.size())
                                     : ""),
          .draw = drawn(chart),
-         .csv = std::move(csv)});
+         .csv = columns_csv(seen)});
   }
   return figures;
 }

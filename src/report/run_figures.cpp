@@ -24,14 +24,6 @@ void add_marks(Panel& panel, const RunData& run, bool with_levels) {
       panel.rests.push_back({plateau.start, plateau.end, plateau.level});
 }
 
-std::string columns_csv(const std::vector<const RunCurve*>& curves) {
-  std::string csv = "column,step,value\n";
-  for (const RunCurve* curve : curves)
-    for (const figure::Point& point : curve->points)
-      csv += fmt::format("{},{},{}\n", csv_cell(curve->name), csv_number(point.x), csv_number(point.y));
-  return csv;
-}
-
 ReportFigure metric_figure(const RunData& run) {
   const std::string training = "train_" + (run.metric.starts_with("val_") ? run.metric.substr(4) : run.metric);
   Chart chart{.title = "When does it learn: where is the plateau, and where the moment?"};
@@ -75,6 +67,14 @@ ReportFigure loss_figure(const RunData& run) {
 }
 
 }  // namespace
+
+std::string columns_csv(const std::vector<const RunCurve*>& curves) {
+  std::string csv = "column,step,value\n";
+  for (const RunCurve* curve : curves)
+    for (const figure::Point& point : curve->points)
+      csv += fmt::format("{},{},{}\n", csv_cell(curve->name), csv_number(point.x), csv_number(point.y));
+  return csv;
+}
 
 std::vector<ReportFigure> run_figures(const RunData& run) {
   std::vector<ReportFigure> figures;

@@ -14,4 +14,7 @@ std::vector<ReportFigure> run_figures(const RunData& run);
 // One figure for each diagnostic, with a panel for each of its numbers in each layer and a line for each head.
 std::vector<ReportFigure> diagnostic_figures(const RunData& run);
 
+// The data of some curves: column,step,value.
+std::string columns_csv(const std::vector<const RunCurve*>& curves);
+
 }  // namespace eureka

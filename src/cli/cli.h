@@ -52,7 +52,4 @@ RunSource split_source(const std::string& source);
 // Nothing when the text is no number of updates.
 std::optional<std::int64_t> parse_step(std::string_view text);
 
-// Of a setting as part of a directory's name: "-lr=0.001".
-std::string setting_name(const std::string& key, const ConfigEntry& entry);
-
 }  // namespace eureka::cli

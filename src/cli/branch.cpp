@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "base/output.h"
+#include "cli/offered_words.h"
 #include "cli/run_and_show.h"
 #include "cli/run_name.h"
 #include "cli/shown_number.h"
@@ -79,7 +80,9 @@ void add_branch(Command& program) {
   Command verb = program.add_command("branch", "continue a run from a checkpoint with one change");
   auto arguments = std::make_shared<BranchArguments>();
   verb.option("run", arguments->source, "RUN@STEP: a run directory and one of its checkpoints").required();
-  verb.option("--set", arguments->overrides, "section.key=value: the change; repeatable").repeatable();
+  verb.option("--set", arguments->overrides, "section.key=value: the change; repeatable")
+      .repeatable()
+      .suggests(settings);
   verb.option("--out", arguments->out, "directory of the new run; beside the old one when left out");
   verb.flag("--resume", arguments->resume, "continue this branch if it is there already");
   add_show_options(verb, arguments->show);

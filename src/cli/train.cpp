@@ -1,6 +1,7 @@
 // eureka train: one run.
 #include <fmt/format.h>
 
+#include "cli/offered_words.h"
 #include "cli/run_and_show.h"
 #include "cli/run_name.h"
 #include "cli/shown_number.h"
@@ -95,9 +96,12 @@ int train(const TrainArguments& arguments) {
 void add_train(Command& program) {
   Command verb = program.add_command("train", "one run: train a model on a task and watch for the moment");
   auto arguments = std::make_shared<TrainArguments>();
-  verb.option("config", arguments->source, "a preset (eureka list presets), a TOML file, or a run directory to repeat");
+  verb.option("config", arguments->source, "a preset (eureka list presets), a TOML file, or a run directory to repeat")
+      .suggests(run_presets);
   verb.option("--out", arguments->out, "run directory; when left out runs/NAME, after what differs from the preset");
-  verb.option("--set", arguments->overrides, "section.key=value; repeatable (eureka list options)").repeatable();
+  verb.option("--set", arguments->overrides, "section.key=value; repeatable (eureka list options)")
+      .repeatable()
+      .suggests(settings);
   verb.option("--seed", arguments->seed, "seed of data and initial weights").not_negative();
   verb.option("--threads", arguments->threads, "CPU threads of this run").positive();
   verb.flag("--resume", arguments->resume, "continue a run that was stopped; begins it if there is none");

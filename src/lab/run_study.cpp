@@ -60,7 +60,13 @@ class StudyRun {
     if (study_.branch) {
       parents_ = plan_parents(study_, catalog_, request_.out);
       const ArmsPreview preview = preview_arms(study_, catalog_, parents_);
-      check_trials(study_, preview.trials, executor_.slots(), &preview.continued);
+      costs_ = check_trials(study_, preview.trials, executor_.slots(), &preview.continued);
+      // As many continuations as there can be: which runs are to be continued is not known before they ran.
+      std::vector<Trial> continuations;
+      for (std::size_t i = 0; i < parents_.size(); ++i)
+        continuations.insert(continuations.end(), preview.trials.begin(), preview.trials.end());
+      cost_.add(study_cost(continuations, costs_, executor_.slots()));
+      cost_.add(study_cost(parents_, costs_, executor_.slots()));
       if (parents_.empty()) plan_branches({});
     } else {
       trials_ = plan_trials(study_, catalog_, request_.out);
@@ -70,7 +76,8 @@ class StudyRun {
                   "continue it with --resume, or choose another place with --out DIR");
     refuse_other_trials(parents_);
     refuse_other_trials(trials_);
-    if (!study_.branch) check_trials(study_, trials_, executor_.slots());
+    if (!study_.branch) costs_ = check_trials(study_, trials_, executor_.slots());
+    cost_.add(study_cost(trials_, costs_, executor_.slots()));
   }
 
   // From runs that are there, or from those of `parents`.
@@ -90,6 +97,7 @@ class StudyRun {
   }
 
   void run_all(const DirectoryLock& lock) {
+    if (cost_.trials > 0) observers_.tell(StudyEstimated{cost_, executor_.slots()});
     run("runs to continue", parents_, lock);
     if (outcome_.end == StudyEnd::interrupted) return;
     if (!parents_.empty()) {
@@ -141,6 +149,8 @@ class StudyRun {
   StudyObservers observers_;
   const std::atomic<bool>& stop_;
   std::vector<Trial> parents_, trials_;
+  ArmCosts costs_;
+  StudyCost cost_;
   std::size_t runs_looked_at_ = 0;
   StudyOutcome outcome_;
 };

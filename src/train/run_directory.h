@@ -45,7 +45,7 @@ class RunDirectory {
   // touched when a log is shorter than its mark.
   void rewind(const LoopState& loop);
 
-  // Fills in what is known here: version, seed, host and cores.
+  // Fills in what is known here: program, command, times, seed, machine, disk.
   void write_meta(RunMeta meta);
   // The last thing a run writes: with it, it has ended.
   void write_summary(const RunSummary& summary);
@@ -57,6 +57,7 @@ class RunDirectory {
 
   fs::path path_;
   std::int64_t seed_;
+  std::string started_;  // for the first time, as meta.json says
   std::unique_ptr<DirectoryLock> lock_;
   std::unique_ptr<AppendFile> metrics_;
   std::unique_ptr<AppendFile> events_;

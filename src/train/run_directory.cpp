@@ -197,7 +197,7 @@ void RunDirectory::write_meta(RunMeta meta) {
   meta.processor = processor_name();
   if (meta.status != RunStatus::running) {
     meta.ended = utc_now();
-    meta.disk_bytes = bytes_of(path_);
+    meta.disk_bytes += bytes_of(path_);
   }
   meta.cores = std::thread::hardware_concurrency();
   // Not worth a sync: nothing is computed from it.

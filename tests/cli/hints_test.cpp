@@ -47,8 +47,10 @@ std::map<std::string, std::set<std::string>> commands() {
     const std::string& help = help_of(verb);
     const std::size_t parts = help.find("Subcommands:");
     if (parts == std::string::npos) continue;
-    for (const std::string& part : words_in(help.substr(parts), "\\n  ([a-z-]+) "))
-      all[verb + " " + part] = flags_in(help_of(verb + " " + part));
+    for (const std::string& part : words_in(help.substr(parts), "\\n  ([a-z-]+) ")) {
+      const auto& own = all[verb + " " + part] = flags_in(help_of(verb + " " + part));
+      all[verb].insert(own.begin(), own.end());  // "eureka condition ... --json"
+    }
   }
   return all;
 }
@@ -76,7 +78,7 @@ TEST(Hints, NameNoVerbAndNoFlagThatIsNotThere) {
   ASSERT_GE(known.size(), 20U);
   // "eureka VERB ..." as far as the sentence, the quotation or the line goes; of a table of a shell what stands before
   // '|'.
-  const std::regex told("(?:build/|\\$ |[`'\"(: ]|^)eureka ([a-z]+)((?: [^\\n\"`;|]*)?)");
+  const std::regex told("(?:build/|\\$ |[`'\"(: ]|^)eureka ([a-z]+)(?![a-z/.])((?: [^\\n\"`;|]*)?)");
   const std::set<std::string> no_verbs = {"is",   "lies", "wrote", "process",  "has", "reads", "of",
                                           "that", "sets", "does",  "for",      "if",  "and",   "from",
                                           "in",   "made", "knows", "declares", "was", "would"};
@@ -106,7 +108,7 @@ TEST(Hints, NameNoVerbAndNoFlagThatIsNotThere) {
 }
 
 TEST(Hints, FlagsNamedAloneBelongToSomeVerb) {
-  std::set<std::string> flags;
+  std::set<std::string> flags = flags_in(help_of(""));
   for (const auto& [command, own] : commands()) flags.insert(own.begin(), own.end());
   for (const Told& one : everything_told()) {
     if (one.where.find("/src/cli/") == std::string::npos && one.where.find("/src/lab/") == std::string::npos) continue;

@@ -69,6 +69,7 @@ esac
 few="--set train.batch=4 --set train.validation_samples=40"
 [ -n "$EUREKA_TEST_IN_FULL" ] || case "$*" in
   "study rescue"*|"study trace "*|"study causes-stuck "*) set -- "$@" --seeds 2 ;;
+  "study "*--seeds*|"study --out "*) set -- "$@" --set train.steps=40 $few ;;
   "study "*) set -- "$@" --seeds 1 --set train.steps=40 $few ;;
   "train image-"*) set -- "$@" --set train.steps=40 ;;
   "train language"*|"train masked-language"*|*"task.pairs=256"*) set -- "$@" --set train.steps=4 $few ;;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/directory_lock.h"
 #include "train/detection.h"
 #include "train/diagnosis.h"
 #include "train/interventions.h"
@@ -398,7 +399,11 @@ RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunO
     if (const auto summary = read_summary(request.directory)) {
       refuse_other_config(request.directory, config);
       // What is left of a process killed between the summary and what it writes after it.
-      if (!DirectoryLock::is_held(request.directory)) remove_leftovers(request.directory);
+      if (!DirectoryLock::is_held(request.directory) && !DirectoryClaim::is_foreign(request.directory)) {
+        remove_leftovers(request.directory);
+        std::error_code ignored;
+        fs::remove(request.directory / kClaimFile, ignored);
+      }
       return {summary->status, summary};
     }
   }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "base/directory_lock.h"
 #include "base/files.h"
 #include "io/tfevents.h"
 #include "train/checkpoint.h"
@@ -28,7 +29,7 @@ class RunDirectory {
   const fs::path& path() const { return path_; }
 
   // Throws Error(failed) when it has been.
-  void refuse_if_removed() const { lock_->refuse_if_removed(); }
+  void refuse_if_removed() const { lock_->refuse_if_lost(); }
 
   // One row of metrics.jsonl, and the same numbers for TensorBoard: val_loss becomes val/loss.
   void log_metrics(const MetricsRow& row);

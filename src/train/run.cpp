@@ -164,6 +164,7 @@ RunOutcome TrainingRun::execute() {
     const RunSummary result = summary(status);
     remove_temporary();
     directory_.write_meta(meta(status));
+    if (config_.run.keep == Keep::summary) directory_.drop_all_but_logs();
     directory_.write_summary(result);
     return {status, result};
   } catch (...) {
@@ -201,7 +202,7 @@ RunStatus TrainingRun::train() {
       around_moments_.hold({loop_, engine_->export_state()});
     }
   }
-  if (checkpoint_step_ != loop_.step) checkpoint();
+  if (checkpoint_step_ != loop_.step && config_.run.keep == Keep::all) checkpoint();
   return RunStatus::finished;
 }
 

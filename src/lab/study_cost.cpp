@@ -60,13 +60,14 @@ double numbers_of_look(const RunConfig& config) {
 double bytes_of_trial(const RunConfig& config, const TrialCost& cost) {
   const double steps = static_cast<double>(config.train.steps);
   const auto every = static_cast<double>(config.run.checkpoint_every);
-  const double written = every > 0 ? std::floor(steps / every) : 0;
+  const double written = every > 0 ? std::ceil(steps / every) : 1;
   const double kept =
       config.run.keep_checkpoints > 0 ? std::min(written, static_cast<double>(config.run.keep_checkpoints)) : written;
   const auto looks_every = static_cast<double>(std::max(config.diagnose.every, config.train.eval_every));
-  // Weights and the two moments of Adam; the last step has one too.
+  // Weights and the two moments of Adam.
   constexpr double kTensors = 3, kOfDirectory = 20e3;
-  return kOfDirectory + (std::max(kept, 1.0) + 1) * kTensors * cost.bytes_of_model +
+  const double checkpoints = config.run.keep == Keep::summary ? 0 : kept;
+  return kOfDirectory + checkpoints * kTensors * cost.bytes_of_model +
          rows_of(config) * kNumbersPerRow * kBytesPerNumber +
          steps / looks_every * numbers_of_look(config) * kBytesPerNumber;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/directory_lock.h"
 #include "train/detection.h"
 #include "train/diagnosis.h"
 #include "train/interventions.h"
@@ -162,6 +163,7 @@ RunOutcome TrainingRun::execute() {
     }
     const RunSummary result = summary(status);
     remove_temporary();
+    if (config_.run.keep == Keep::summary) directory_.drop_all_but_logs();
     RunMeta last = meta(status);
     last.disk_bytes = static_cast<std::int64_t>(to_text(result).size());  // the last file, which is still to come
     directory_.write_meta(std::move(last));
@@ -202,7 +204,7 @@ RunStatus TrainingRun::train() {
       around_moments_.hold({loop_, engine_->export_state()});
     }
   }
-  if (checkpoint_step_ != loop_.step) checkpoint();
+  if (checkpoint_step_ != loop_.step && config_.run.keep == Keep::all) checkpoint();
   return RunStatus::finished;
 }
 
@@ -400,7 +402,11 @@ RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunO
     if (const auto summary = read_summary(request.directory)) {
       refuse_other_config(request.directory, config);
       // What is left of a process killed between the summary and what it writes after it.
-      if (!DirectoryLock::is_held(request.directory)) remove_leftovers(request.directory);
+      if (!DirectoryLock::is_held(request.directory) && !DirectoryClaim::is_foreign(request.directory)) {
+        remove_leftovers(request.directory);
+        std::error_code ignored;
+        fs::remove(request.directory / kClaimFile, ignored);
+      }
       return {summary->status, summary};
     }
   }

@@ -2,8 +2,8 @@
 // page in one fresh directory.
 //
 // Blocks are told by what stands behind their fence, which no reader sees: ```sh are commands, ```console what a
-// terminal showed, commands behind "$ ". A second word says what they need that a test has not: gpu, network, files of
-// the reader's own, the source folder (make), or a quarter of an hour (slow).
+// terminal showed, commands behind "$ ". A second word says what they need that a test has not: gpu, network, a
+// cluster, files of the reader's own, the source folder (make), or a quarter of an hour (slow).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -125,8 +125,9 @@ TEST_P(Documents, CommandsWorkInOrder) {
 
 // Else a block would escape by being marked in a way that nobody knows, or not at all.
 TEST_P(Documents, BlocksOfCommandsAreMarked) {
-  const std::vector<std::string> known = {"",        "sh",         "console",      "sh make", "sh gpu", "sh files",
-                                          "sh slow", "sh network", "console slow", "toml",    "cpp",    "json"};
+  const std::vector<std::string> known = {"",        "sh",         "console",    "sh make", "sh gpu",       "sh files",
+                                          "sh slow", "sh network", "sh cluster", "yaml",    "console slow", "toml",
+                                          "cpp",     "json"};
   for (const Block& block : blocks_of(read_file(kRoot / GetParam()))) {
     EXPECT_NE(std::find(known.begin(), known.end(), block.fence), known.end()) << block.fence << "\n" << block.text;
     if (block.fence.starts_with("sh") || block.fence.starts_with("console")) continue;

@@ -1,10 +1,13 @@
-"""The training step of `eureka bench` in stock PyTorch, one thread: reads one JSON request per line, answers one per line.
+"""The training step of `eureka bench` in PyTorch, one thread: reads one JSON request per line, answers one per line.
 
 {"make": {"tokens": 16, "dimension": 588, "classes": 10, "width": 64, "hidden": 128, "heads": 4, "depth": 4, "batch": 128,
           "image": {"height": 56, "width": 56, "channels": 3, "patch": 14}}}       image left out: tokens are given
 A sequence model has "everywhere" (an answer at every position), "causal", "vocabulary" (0: tokens are vectors), "squared",
 "asked" (answers of a sample that the loss counts), "norm", "activation", "positions", "tied".
-{"steps": 3}       -> {"ms": [wall, wall, wall], "cpu_ms": of all three, "peak_mb": beyond what torch itself needs}
+"way": "stock" is the model as people write it, "tuned" what somebody does who knows where PyTorch's time goes; the same
+weights and the same numbers, but for rounding.
+{"steps": 3}       -> {"ms": [wall, wall, wall], "cpu_ms": of all three, "losses": [...], "peak_mb": beyond what torch
+                       itself needs}
 """
 import json
 import sys
@@ -121,6 +124,77 @@ class SequenceModel(nn.Module):
         return self.head(self.norm(self.blocks(self.embed(x) + self.positions)))
 
 
+class Tuned(nn.Module):
+    """The same parameters, computed with less: rows of tokens in two dimensions, patches by reshape, and behind the
+    keys and values of the last block only the tokens that answer: the cls token, or the last `asked` ones."""
+
+    def __init__(self, stock, size):
+        super().__init__()
+        self.stock = stock
+        self.image = size.get("image")
+        self.everywhere = bool(size.get("everywhere"))
+        self.answers = size["asked"] if self.everywhere else 1
+
+    def embedded(self, x):
+        """(samples x tokens) x width, and the number of tokens."""
+        embed = self.stock.embed
+        samples = x.shape[0]
+        if self.image:
+            patch = self.image["patch"]
+            rows, columns = self.image["height"] // patch, self.image["width"] // patch
+            x = x.view(samples, self.image["channels"], rows, patch, columns, patch).permute(0, 2, 4, 1, 3, 5)
+            weight = embed.weight.view(embed.weight.shape[0], -1)
+            x = F.linear(x.reshape(samples * rows * columns, -1), weight, embed.bias)
+        else:
+            x = embed(x if isinstance(embed, nn.Embedding) else x.view(-1, x.shape[-1]))
+        x = x.view(samples, -1, x.shape[-1])
+        if not self.everywhere:
+            x = torch.cat([self.stock.cls.expand(samples, -1, -1), x], 1)
+        x = x + self.stock.positions
+        return x.view(-1, x.shape[-1]), x.shape[1]
+
+    def answering(self, x, tokens):
+        """Of rows of tokens those of the tokens that answer."""
+        x = x.view(-1, tokens, x.shape[-1])
+        x = x[:, tokens - self.answers :] if self.everywhere else x[:, : self.answers]
+        return x.reshape(-1, x.shape[-1])
+
+    def block(self, block, x, tokens, is_last):
+        width, heads = x.shape[-1], block.heads
+        normed = block.norm1(x)
+        if is_last:
+            x, asking = self.answering(x, tokens), self.answering(normed, tokens)
+            q = F.linear(asking, block.qkv.weight[:width])
+            k, v = F.linear(normed, block.qkv.weight[width:]).view(-1, tokens, 2, heads, width // heads).unbind(2)
+            queries = self.answers
+        else:
+            q, k, v = F.linear(normed, block.qkv.weight).view(-1, tokens, 3, heads, width // heads).unbind(2)
+            queries = tokens
+        q = q.reshape(-1, queries, heads, width // heads).transpose(1, 2)
+        k, v = k.transpose(1, 2), v.transpose(1, 2)
+        first = tokens - queries if self.everywhere else 0
+        if block.angles is not None:
+            q = turned(q, [part[first : first + queries] for part in block.angles])
+            k = turned(k, block.angles)
+        logits = (q * (width // heads) ** -0.5) @ k.transpose(-2, -1)
+        if block.mask is not None:
+            logits = logits.masked_fill(block.mask[first : first + queries], float("-inf"))
+        mixed = (logits.softmax(-1) @ v).transpose(1, 2).reshape(-1, width)
+        x = x + F.linear(mixed, block.proj.weight, block.proj.bias)
+        return x + block.fc2(block.activation(block.fc1(block.norm2(x)))) if block.mlp else x
+
+    def forward(self, x):
+        samples = x.shape[0]
+        x, tokens = self.embedded(x)
+        blocks = list(self.stock.blocks)
+        for block in blocks:
+            x = self.block(block, x, tokens, block is blocks[-1])
+        if not blocks:
+            x = self.answering(x, tokens)
+        predictions = self.stock.head(self.stock.norm(x))
+        return predictions.view(samples, self.answers, -1) if self.everywhere else predictions
+
+
 def random_inputs(size):
     if size.get("vocabulary"):
         return torch.randint(size["vocabulary"], (size["batch"], size["tokens"]))
@@ -148,6 +222,59 @@ def peak_mb():
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1e3
 
 
+class StockStep:
+    def __init__(self, model, size):
+        self.model = model
+        self.inputs = random_inputs(size)
+        self.loss = make_loss(size)
+        self.optimizer = torch.optim.AdamW(model.parameters(), **ADAMW)
+
+    def __call__(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss(self.model(self.inputs))
+        loss.backward()
+        self.optimizer.step()
+        return loss
+
+
+class LossOfInputs(nn.Module):
+    def __init__(self, model, loss):
+        super().__init__()
+        self.model = model
+        self.loss = loss
+
+    def forward(self, inputs):
+        return self.loss(self.model(inputs))
+
+
+class TunedStep:
+    """The model as a TorchScript graph; parameters, gradients and moments flat, so that AdamW is a few long operations."""
+
+    def __init__(self, model, size):
+        self.parameters = list(model.parameters())
+        self.flat = nn.Parameter(torch.cat([p.detach().reshape(-1) for p in self.parameters]))
+        start = 0
+        for p in self.parameters:
+            p.data = self.flat.data[start : start + p.numel()].view_as(p)
+            start += p.numel()
+        self.flat.grad = torch.zeros_like(self.flat)
+        fused = {"fused": True} if tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 4) else {}
+        self.optimizer = torch.optim.AdamW([self.flat], **ADAMW, **fused)
+        self.inputs = random_inputs(size)
+        self.loss = torch.jit.trace(LossOfInputs(Tuned(model, size), make_loss(size)), self.inputs, check_trace=False)
+
+    def __call__(self):
+        loss = self.loss(self.inputs)
+        gradients = torch.autograd.grad(loss, self.parameters)
+        torch.cat([g.reshape(-1) for g in gradients], out=self.flat.grad)
+        self.optimizer.step()
+        return loss
+
+
+ADAMW = {"lr": 1e-4, "weight_decay": 0.05}
+WAYS = {"stock": StockStep, "tuned": TunedStep}
+
+
 def main():
     torch.set_num_threads(1)
     before = peak_mb()
@@ -155,20 +282,18 @@ def main():
         request = json.loads(line)
         if "make" in request:
             size = request["make"]
+            torch.manual_seed(0)
             model = SequenceModel(size) if size.get("everywhere") else Encoder(**size)
-            optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.05)
-            inputs = random_inputs(size)
-            loss = make_loss(size)
-        times = []
+            step = WAYS[request["way"]](model, size)
+        times, losses = [], []
         cpu = time.process_time()
         for _ in range(request.get("steps", 0)):
             start = time.perf_counter()
-            optimizer.zero_grad(set_to_none=True)
-            loss(model(inputs)).backward()
-            optimizer.step()
+            losses.append(step().detach())
             times.append((time.perf_counter() - start) * 1e3)
-        answer = {"ms": times, "cpu_ms": (time.process_time() - cpu) * 1e3, "peak_mb": peak_mb() - before}
-        print(json.dumps(answer), flush=True)
+        cpu = time.process_time() - cpu
+        losses = [loss.item() for loss in losses]
+        print(json.dumps({"ms": times, "cpu_ms": cpu * 1e3, "losses": losses, "peak_mb": peak_mb() - before}), flush=True)
 
 
 main()

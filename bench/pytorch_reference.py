@@ -6,6 +6,7 @@ A sequence model has "everywhere" (an answer at every position), "causal", "voca
 "asked" (answers of a sample that the loss counts), "norm", "activation", "positions", "tied".
 "way": "stock" is the model as people write it, "tuned" what somebody does who knows where PyTorch's time goes; the same
 weights and the same numbers, but for rounding.
+                   -> {"version": torch's}
 {"steps": 3}       -> {"ms": [wall, wall, wall], "cpu_ms": of all three, "losses": [...], "peak_mb": beyond what torch
                        itself needs}
 """
@@ -133,66 +134,73 @@ class Tuned(nn.Module):
         self.stock = stock
         self.image = size.get("image")
         self.everywhere = bool(size.get("everywhere"))
+        self.batch, self.width, self.heads = size["batch"], size["width"], size["heads"]
+        self.tokens = size["tokens"] + (0 if self.everywhere else 1)
         self.answers = size["asked"] if self.everywhere else 1
+        self.first_answer = self.tokens - self.answers if self.everywhere else 0
 
     def embedded(self, x):
-        """(samples x tokens) x width, and the number of tokens."""
         embed = self.stock.embed
-        samples = x.shape[0]
         if self.image:
             patch = self.image["patch"]
             rows, columns = self.image["height"] // patch, self.image["width"] // patch
-            x = x.view(samples, self.image["channels"], rows, patch, columns, patch).permute(0, 2, 4, 1, 3, 5)
-            weight = embed.weight.view(embed.weight.shape[0], -1)
-            x = F.linear(x.reshape(samples * rows * columns, -1), weight, embed.bias)
+            x = x.view(self.batch, self.image["channels"], rows, patch, columns, patch).permute(0, 2, 4, 1, 3, 5)
+            x = F.linear(x.reshape(self.batch * rows * columns, -1), embed.weight.view(self.width, -1), embed.bias)
+        elif isinstance(embed, nn.Linear):
+            x = embed(x.view(-1, embed.in_features))
         else:
-            x = embed(x if isinstance(embed, nn.Embedding) else x.view(-1, x.shape[-1]))
-        x = x.view(samples, -1, x.shape[-1])
+            x = embed(x)
+        x = x.view(self.batch, -1, self.width)
         if not self.everywhere:
-            x = torch.cat([self.stock.cls.expand(samples, -1, -1), x], 1)
-        x = x + self.stock.positions
-        return x.view(-1, x.shape[-1]), x.shape[1]
+            x = torch.cat([self.stock.cls.expand(self.batch, -1, -1), x], 1)
+        return (x + self.stock.positions).view(-1, self.width)
 
-    def answering(self, x, tokens):
-        """Of rows of tokens those of the tokens that answer."""
-        x = x.view(-1, tokens, x.shape[-1])
-        x = x[:, tokens - self.answers :] if self.everywhere else x[:, : self.answers]
-        return x.reshape(-1, x.shape[-1])
+    def answering(self, x):
+        """Of the rows of all tokens those of the tokens that answer."""
+        last = self.first_answer + self.answers
+        return x.view(self.batch, self.tokens, self.width)[:, self.first_answer : last].reshape(-1, self.width)
 
-    def block(self, block, x, tokens, is_last):
-        width, heads = x.shape[-1], block.heads
-        normed = block.norm1(x)
-        if is_last:
-            x, asking = self.answering(x, tokens), self.answering(normed, tokens)
-            q = F.linear(asking, block.qkv.weight[:width])
-            k, v = F.linear(normed, block.qkv.weight[width:]).view(-1, tokens, 2, heads, width // heads).unbind(2)
-            queries = self.answers
-        else:
-            q, k, v = F.linear(normed, block.qkv.weight).view(-1, tokens, 3, heads, width // heads).unbind(2)
-            queries = tokens
-        q = q.reshape(-1, queries, heads, width // heads).transpose(1, 2)
-        k, v = k.transpose(1, 2), v.transpose(1, 2)
-        first = tokens - queries if self.everywhere else 0
+    def split(self, x, count):
+        """Samples x tokens x heads x head width, `count` times."""
+        return x.view(self.batch, -1, count, self.heads, self.width // self.heads).unbind(2)
+
+    def attention(self, block, q, k, v, is_last):
+        head_width = self.width // self.heads
+        first, queries = (self.first_answer, self.answers) if is_last else (0, self.tokens)
+        q = q * head_width**-0.5
+        # torch.bmm calls the BLAS once for each small matrix: below some size that is most of its time.
+        plain = block.mask is None and block.angles is None
+        if plain and queries * self.tokens * head_width <= 600:
+            weights = (q[:, :, None] * k[:, None]).sum(-1).softmax(2)
+            return (weights.unsqueeze(-1) * v[:, None]).sum(2).view(-1, self.width)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
         if block.angles is not None:
             q = turned(q, [part[first : first + queries] for part in block.angles])
             k = turned(k, block.angles)
-        logits = (q * (width // heads) ** -0.5) @ k.transpose(-2, -1)
+        logits = q @ k.transpose(-2, -1)
         if block.mask is not None:
             logits = logits.masked_fill(block.mask[first : first + queries], float("-inf"))
-        mixed = (logits.softmax(-1) @ v).transpose(1, 2).reshape(-1, width)
-        x = x + F.linear(mixed, block.proj.weight, block.proj.bias)
+        return (logits.softmax(-1) @ v).transpose(1, 2).reshape(-1, self.width)
+
+    def block(self, block, x, is_last):
+        normed = block.norm1(x)
+        if is_last:
+            queries, others = block.qkv.weight.split([self.width, 2 * self.width])
+            (q,) = self.split(F.linear(self.answering(normed), queries), 1)
+            k, v = self.split(F.linear(normed, others), 2)
+            x = self.answering(x)
+        else:
+            q, k, v = self.split(block.qkv(normed), 3)
+        x = x + block.proj(self.attention(block, q, k, v, is_last))
         return x + block.fc2(block.activation(block.fc1(block.norm2(x)))) if block.mlp else x
 
     def forward(self, x):
-        samples = x.shape[0]
-        x, tokens = self.embedded(x)
+        x = self.embedded(x)
         blocks = list(self.stock.blocks)
         for block in blocks:
-            x = self.block(block, x, tokens, block is blocks[-1])
-        if not blocks:
-            x = self.answering(x, tokens)
+            x = self.block(block, x, block is blocks[-1])
         predictions = self.stock.head(self.stock.norm(x))
-        return predictions.view(samples, self.answers, -1) if self.everywhere else predictions
+        return predictions.view(self.batch, self.answers, -1) if self.everywhere else predictions
 
 
 def random_inputs(size):
@@ -285,9 +293,11 @@ def main():
             torch.manual_seed(0)
             model = SequenceModel(size) if size.get("everywhere") else Encoder(**size)
             step = WAYS[request["way"]](model, size)
+            print(json.dumps({"version": torch.__version__}), flush=True)
+            continue
         times, losses = [], []
         cpu = time.process_time()
-        for _ in range(request.get("steps", 0)):
+        for _ in range(request["steps"]):
             start = time.perf_counter()
             losses.append(step().detach())
             times.append((time.perf_counter() - start) * 1e3)

@@ -256,7 +256,7 @@ class LossOfInputs(nn.Module):
 
 
 class TunedStep:
-    """The model as a TorchScript graph; parameters, gradients and moments flat, so that AdamW is a few long operations."""
+    """The model compiled; parameters, gradients and moments flat, so that AdamW is a few long operations."""
 
     def __init__(self, model, size):
         self.parameters = list(model.parameters())
@@ -266,10 +266,12 @@ class TunedStep:
             p.data = self.flat.data[start : start + p.numel()].view_as(p)
             start += p.numel()
         self.flat.grad = torch.zeros_like(self.flat)
-        fused = {"fused": True} if tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 4) else {}
+        version = tuple(map(int, torch.__version__.split(".")[:2]))
+        fused = {"fused": True} if version >= (2, 4) else {}
         self.optimizer = torch.optim.AdamW([self.flat], **ADAMW, **fused)
         self.inputs = random_inputs(size)
-        self.loss = torch.jit.trace(LossOfInputs(Tuned(model, size), make_loss(size)), self.inputs, check_trace=False)
+        graph = LossOfInputs(Tuned(model, size), make_loss(size))
+        self.loss = torch.compile(graph) if version >= (2, 0) else torch.jit.trace(graph, self.inputs, check_trace=False)
 
     def __call__(self):
         loss = self.loss(self.inputs)

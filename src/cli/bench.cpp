@@ -66,7 +66,7 @@ void print_against_pytorch(const Json& results) {
     }
   print(
       "\n{}torch {}; ratio: its time over ours. stock: as people write it; tuned: the last block for the answer only,\n"
-      "flat AdamW, products in two dimensions, patches by reshape, TorchScript\n",
+      "flat AdamW, products in two dimensions, patches by reshape, compiled\n",
       Layout{table.str()}, results.front().at("pytorch").front().at("version").get<std::string>());
 }
 

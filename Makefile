@@ -32,7 +32,7 @@ help:
 	@echo "make install PREFIX=/usr/local   the program, manual pages, completions for bash, zsh and fish (as root where PREFIX asks for it)"
 	@echo "make package   Debian packages in build/packages: eureka, and eureka-torch with the reference engine"
 	@echo "make pictures  those of README and docs/pictures, from the runs of make demo"
-	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
+	@echo "make bench   speed of training steps against PyTorch, and of the parts"
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
 	@echo "make tsan    threads and studies under the thread sanitizer;  make fuzz SECONDS=60  every reader of files under libFuzzer"
 	@echo "make check-all   asan, tsan, lint, and a build by clang"

@@ -43,7 +43,7 @@ class Completion : public testing::Test {
 };
 
 TEST_F(Completion, OfBashOffersVerbsPartsOptionsAndValues) {
-  EXPECT_EQ(offered("eureka tr"), " train \n");
+  EXPECT_EQ(offered("eureka bra"), " branch \n");
   EXPECT_EQ(offered("eureka data g"), " get \n");
   EXPECT_EQ(offered("eureka data get --fr"), " --from \n");
   EXPECT_EQ(offered("eureka detect --direction a"), " auto \n");

@@ -37,7 +37,9 @@ std::int64_t bytes_of(const fs::path& run) {
   std::error_code gone;
   for (auto entry = fs::recursive_directory_iterator(run, gone); entry != fs::recursive_directory_iterator();
        entry.increment(gone))
-    if (entry->is_regular_file(gone) && entry->path().filename() != "meta.json")
+    // Locks come and go.
+    if (entry->is_regular_file(gone) && entry->path().filename() != "meta.json" &&
+        !entry->path().filename().string().starts_with("."))
       bytes += static_cast<std::int64_t>(entry->file_size(gone));
   return bytes;
 }

@@ -48,7 +48,7 @@ constexpr double kCutSharpness = 1.25;  // plateau in widths
 constexpr double kCutOverNoise = 5.5;   // standard deviations about the plateau, outliers included
 constexpr double kCutSure = 6;          // standard errors
 // Of one that is only under way: what the chance may be, at most, that another evaluation of the plateau is so high.
-constexpr double kChanceOfPlateau = 0.01;
+constexpr double kChanceOfPlateau = 0.02;
 constexpr double kLeastDeviation = 0.005;  // of the range: no plateau is known better
 
 // It has slowed down, and so arrived, if it spent this share of its time on the last 30% of its way: a straight line
@@ -182,7 +182,7 @@ bool RiseSearch::leaves_plateau(const Rise& rise) const {
   const std::size_t evaluations =
       std::min(rise.leaves - rise.plateau_first + 1, curve_.count_before(rise.x10, rise.plateau_first));
   const double reach = kKnownLevel * rise.height();
-  const std::size_t lost = curve_.is_short_log ? kLostToNoise : 0;
+  const std::size_t lost = curve_.is_short_log && rise.height() >= kLeastFromKnownLevel ? kLostToNoise : 0;
   return evaluations + lost >= options_.min_plateau &&
          (!known_level_ || (rise.from <= *known_level_ + reach && rise.from >= known_floor_ - reach));
 }

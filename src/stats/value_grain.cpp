@@ -68,6 +68,7 @@ Rounding::Rounding(std::span<const double> values) {
 
 double Rounding::unit_at(double value) const {
   if (!is_rounded_) return 0;
+  if (value == 0) return least_;
   return std::max(least_, power_of_ten(written(value).exponent + 1 - digits_));
 }
 

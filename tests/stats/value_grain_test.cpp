@@ -26,6 +26,7 @@ TEST(Rounding, TellsItOfFixedDigits) {
   EXPECT_DOUBLE_EQ(rounding.unit_at(1.398), 0.001);
   EXPECT_DOUBLE_EQ(rounding.unit_at(0.025), 0.00001);
   EXPECT_DOUBLE_EQ(rounding.unit_at(-200), 0.1);
+  EXPECT_DOUBLE_EQ(rounding.unit_at(0), 0.00001);
 }
 
 TEST(Rounding, LeavesValuesAsTheyAreAndCountsAlone) {

@@ -45,7 +45,7 @@ Findings search(std::span<const CurvePoint> points, std::span<const CurvePoint> 
     const Smoothing smoothing = curve.is_short_log ? Smoothing::none : Smoothing::patient;
     again = make_unit_curve(points, options.direction, finished, smoothing);
     if (moments.empty()) moments = RiseSearch(again, options, finished).all();
-    if (!moments.empty() && !curve.is_short_log) curve = std::move(again);
+    if (!moments.empty() && !curve.is_short_log) curve = again;
   }
   std::vector<bool> taken(curve.size(), false);
   double free_from = curve.origin;

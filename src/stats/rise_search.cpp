@@ -207,6 +207,7 @@ bool RiseSearch::stands_out(const Rise& rise, Claim claim) const {
 }
 
 bool RiseSearch::is_off_the_plateau(const Rise& rise) const {
+  if (rise.leaves == rise.plateau_first) return false;  // one evaluation shows no scatter
   const auto seen = static_cast<double>(rise.leaves - rise.plateau_first + 1);
   const double scatter = deviation(curve_.v, rise.plateau_first, rise.leaves) * std::sqrt(seen / (seen - 1));
   const double t = rise.height() / (std::max(scatter, kLeastDeviation) * std::sqrt(1 + 1 / seen));

@@ -123,15 +123,6 @@ TEST(ShortLogs, OneHighValueIsUnderWayWhenThePlateauHardlyReachesIt) {
   EXPECT_FALSE(says_under_way(0.60, 5));
 }
 
-// Asked for no plateau at all, the detector has one evaluation to go by at times, and no scatter to measure the last
-// by.
-TEST(ShortLogs, NothingIsUnderWayFromAPlateauOfOneEvaluation) {
-  std::vector<CurvePoint> curve;
-  for (int i = 0; i < 6; ++i) curve.push_back({100.0 * i, 1.0 * i});
-  const Findings found = detect(curve, {.direction = Direction::up, .min_plateau = 1});
-  EXPECT_FALSE(found.under_way);
-}
-
 // The first value is left out of the range, as a bad start is: what remains then is the last hundredths.
 TEST(ShortLogs, TheLastPolishOfWhatWasLearnedAtOnceIsNothing) {
   const Findings found = found_in({0.51, 0.96, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.99, 1, 0.99, 1, 0.99});

@@ -6,7 +6,7 @@
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
                     libtomlplusplus-dev zlib1g-dev libpng-dev python3
 TORCH_PACKAGES := libopenblas-openmp-dev
-TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
+TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler r-cran-survival
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
 LINT_PACKAGES := clang-format clang-tidy python3

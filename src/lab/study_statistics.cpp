@@ -55,7 +55,12 @@ std::string hazard_text(const ArmAtPoint& arm) {
   const auto& hazard = against(arm)->hazard;
   if (!hazard) return "-";
   if (hazard->ratio) return fmt::format("{:.2f}", *hazard->ratio);
-  return hazard->limit == HazardLimit::infinite ? "large" : hazard->limit == HazardLimit::zero ? "0" : "-";
+  // No estimate, but the end of the interval that there is.
+  if (hazard->limit == HazardLimit::infinite && hazard->interval.low)
+    return fmt::format(">{:.2f}", *hazard->interval.low);
+  if (hazard->limit == HazardLimit::zero && hazard->interval.high)
+    return fmt::format("<{:.2f}", *hazard->interval.high);
+  return "-";
 }
 
 std::string speedup_text(const ArmAtPoint& arm) {

@@ -74,7 +74,7 @@ int study(const StudyArguments& arguments) {
   const fs::path out = arguments.out.empty() ? fs::path("studies") / study.name : fs::path(arguments.out);
   const int jobs = arguments.jobs > 0 ? arguments.jobs : usable_cores();
   LocalProcesses executor({.jobs = jobs, .timeout_seconds = study.timeout_seconds});
-  StudyProgress table;
+  StudyProgress table(stop_requested());
   JsonLines lines(out, [](const std::string& line) { tell("{}\n", Lines{line}); });
   StudyObservers observers;
   if (arguments.progress == "table") observers.add(table);

@@ -69,7 +69,7 @@ struct ComparisonOptions {
   double level = kDefaultLevel;
   double alpha = 0.05;  // of the Holm-corrected log-rank test, for the verdict
   std::uint64_t bootstrap_seed = 1;
-  std::size_t resamples = kResamples;
+  std::size_t resamples = kDefaultResamples;
   // Also summarize steps_to_level. Off when no target accuracy was known.
   bool has_level = true;
   ValueRange range = {};  // of final_accuracy

@@ -3,10 +3,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/cores.h"
 #include "base/output.h"
+#include "base/suggest.h"
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "cli/stop.h"
@@ -29,6 +31,7 @@ struct StudyArguments {
   std::int64_t seeds = 0;
   double timeout = 0;
   std::string progress = "table";
+  std::vector<std::string> curves;
   bool resume = false;
   bool json = false;
 };
@@ -61,11 +64,21 @@ void print_times(Clock::time_point start, int jobs) {
        format_duration(seconds(children.ru_utime) + seconds(children.ru_stime)), jobs);
 }
 
-void print_report(const StudyReport& report, const fs::path& out) {
+void print_report(const StudyReport& report, const fs::path& out, const std::vector<std::string>& curves) {
   StudyTextOptions options;
+  options.curves = curves;
   if (is_terminal(STDOUT_FILENO)) options.width = terminal_columns(STDOUT_FILENO);
   options.color = use_color(STDOUT_FILENO);
   print("{}\n{}\n", Layout{study_text(report, options)}, (out / "study.json").string());
+}
+
+void refuse_unknown_curves(const std::vector<std::string>& curves, const Study& study) {
+  std::vector<std::string> arms;
+  for (const StudyArm& arm : study.arms) arms.push_back(arm.name);
+  for (const std::string& curve : curves)
+    if (std::find(arms.begin(), arms.end(), curve) == arms.end())
+      throw Error(ErrorKind::usage, fmt::format("the study has no arm '{}'", curve), "--curve",
+                  did_you_mean(curve, arms));
 }
 
 int study(const StudyArguments& arguments) {
@@ -74,6 +87,7 @@ int study(const StudyArguments& arguments) {
   const fs::path out = arguments.out.empty() ? fs::path("studies") / study.name : fs::path(arguments.out);
   const int jobs = arguments.jobs > 0 ? arguments.jobs : usable_cores();
   LocalProcesses executor({.jobs = jobs, .timeout_seconds = study.timeout_seconds});
+  refuse_unknown_curves(arguments.curves, study);
   StudyProgress table(stop_requested());
   JsonLines lines(out, [](const std::string& line) { tell("{}\n", Lines{line}); });
   StudyObservers observers;
@@ -93,7 +107,7 @@ int study(const StudyArguments& arguments) {
   if (outcome.report && arguments.json) {
     print("{}", Lines{study_json(*outcome.report)});
   } else if (outcome.report) {
-    print_report(*outcome.report, out);
+    print_report(*outcome.report, out, arguments.curves);
     print_times(start, jobs);
   }
   return outcome.end == StudyEnd::complete ? kOk : kFailed;
@@ -114,6 +128,9 @@ void add_study(Command& program) {
   verb.option("--timeout", arguments->timeout, "seconds without a step after which a trial counts as hung").positive();
   verb.option("--progress", arguments->progress, "on standard error: table, json (a line for each event) or none")
       .one_of({"table", "json", "none"});
+  verb.option("--curve", arguments->curves,
+              "an arm to draw in the survival plot, which holds five; repeatable (default: the soonest and the latest)")
+      .repeatable();
   verb.flag("--resume", arguments->resume, "run only what is missing; begins the study if there is none");
   verb.flag("--json", arguments->json, "print study.json instead of the table");
   verb.footer(

@@ -66,9 +66,7 @@ std::string hazard_text(const ArmAtPoint& arm) {
 std::string speedup_text(const ArmAtPoint& arm) {
   if (!against(arm)) return "1";
   const auto& speedup = against(arm)->speedup;
-  if (!speedup) return "-";
-  if (!speedup->interval) return fmt::format("{:.2f}", speedup->ratio);
-  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", speedup->ratio, speedup->interval->low, speedup->interval->high);
+  return speedup ? fmt::format("{:.2f}", speedup->ratio) : "-";
 }
 
 std::string log_rank_text(const ArmAtPoint& arm) {

@@ -88,8 +88,8 @@ ConditionReport race_report(const std::vector<RaceTrack>& tracks, const std::vec
           options.eps, names_of(tracks)),
       {race_table(tracks, starts, options, threads), race_kappas(tracks)},
       {},
-      fmt::format("twins: the same steps on data changed by 1e-7, four times; where they do not hit within 2% of the "
-                  "first hit it is a number of chaos and says nothing of the method. last above: last step with the "
+      fmt::format("twins: the same steps on data changed by 1e-7, four times; \"chaotic\" where they do not hit within "
+                  "2% of the first hit, which then says nothing of the method. last above: last step with the "
                   "loss above eps, up to {} steps ({} for GD); 'leaves' when it was "
                   "above at the end.",
                   options.horizon, options.descent_limit)};

@@ -25,12 +25,13 @@ std::string short_name(const std::string& point) {
   return text;
 }
 
-std::string cell_of(const ArmResult& arm) {
+std::string cell_of(const ArmResult& arm, std::size_t baseline_events) {
   const ArmSummary& summary = arm.statistics.summary;
   std::string text = fmt::format("{}/{}", summary.event.events, summary.n);
   const auto& comparison = arm.statistics.against_baseline;
   if (!comparison) return text;
-  if (comparison->speedup) text += fmt::format(" {:.2f}", comparison->speedup->ratio);
+  const bool both_have_it = summary.event.events > 0 && baseline_events > 0;
+  if (comparison->speedup && both_have_it) text += fmt::format(" {:.2f}", comparison->speedup->ratio);
   if (comparison->log_rank_p_holm) text += stars_of(*comparison->log_rank_p_holm);
   return text;
 }
@@ -43,7 +44,8 @@ TextTable table_of(const StudyReport& report, std::size_t first, std::size_t cou
   for (std::size_t arm = 0; arm < report.points[first].arms.size(); ++arm) {
     std::vector<std::string> cells = {report.points[first].arms[arm].statistics.name};
     for (std::size_t point = first; point < first + count; ++point)
-      cells.push_back(cell_of(report.points[point].arms[arm]));
+      cells.push_back(cell_of(report.points[point].arms[arm],
+                              report.points[point].arms[report.study.baseline].statistics.summary.event.events));
     table.add_row(std::move(cells));
   }
   return table;

@@ -102,7 +102,7 @@ Verdict reliable_difference(const Evidence& e, double p, const MeanRatio& speedu
                       seeds_clause(e.comparison, sooner), tally_sentence(e))};
 }
 
-Verdict no_reliable_difference(const Evidence& e, double p, const MeanRatio& speedup) {
+Verdict no_reliable_difference(const Evidence& e, double p, double alpha, const MeanRatio& speedup) {
   const std::string no_evidence =
       fmt::format("{}: no evidence of a difference from {} ({})", e.name, e.baseline_name, p_text(p));
   if (!speedup.interval)
@@ -112,16 +112,19 @@ Verdict no_reliable_difference(const Evidence& e, double p, const MeanRatio& spe
   if (range.low > 1 / kLargeChange && range.high < kLargeChange)
     return {VerdictKind::alike, fmt::format("{}, and a large one is unlikely ({}).{}", no_evidence,
                                             speedup_clause(speedup, e.level), tally_sentence(e))};
-  if (keeps_clear_of_one(range, kHint))
+  // What would be evidence if no other arm had been looked at.
+  const bool alone_it_differs = e.comparison.log_rank && e.comparison.log_rank->p < alpha;
+  if (alone_it_differs && keeps_clear_of_one(range, kHint))
     return {VerdictKind::inconclusive,
-            fmt::format("{} seems {}, {} ({}), but the log-rank test does not bear it out ({}): a hint, no evidence.{}",
+            fmt::format("{} seems {}, {} ({}), but the log-rank test, corrected over the arms, does not bear it out "
+                        "({}): a hint, no evidence.{}",
                         e.name, speedup.ratio > 1 ? "sooner" : "later", steps_clause(speedup.ratio, e.baseline_name),
                         speedup_clause(speedup, e.level), p_text(p), tally_sentence(e))};
   return {VerdictKind::inconclusive,
           fmt::format("{}, but with {} runs against {} anything from {:.2f} to {:.2f} times {}'s steps is possible "
                       "({}).{}",
-                      no_evidence, e.arm.n, e.baseline.n, 1 / range.high, 1 / range.low, e.baseline_name,
-                      speedup_clause(speedup, e.level), tally_sentence(e))};
+                      no_evidence, e.arm.n, e.baseline.n, std::min(1.0, 1 / range.high), std::max(1.0, 1 / range.low),
+                      e.baseline_name, speedup_clause(speedup, e.level), tally_sentence(e))};
 }
 
 Verdict no_events(const Evidence& e, AwaitedEvent awaited) {
@@ -191,7 +194,7 @@ Verdict arm_verdict(const std::string& name, const ArmSummary& arm, const std::s
                         name, baseline_name, evidence.words.have, tally_sentence(evidence))};
   const double p = *comparison.log_rank_p_holm;
   return p < options.alpha ? reliable_difference(evidence, p, *comparison.speedup)
-                           : no_reliable_difference(evidence, p, *comparison.speedup);
+                           : no_reliable_difference(evidence, p, options.alpha, *comparison.speedup);
 }
 
 }  // namespace eureka

@@ -10,7 +10,7 @@
 namespace eureka {
 
 struct StudyTextOptions {
-  int width = 160;  // of the terminal; narrow ones get fewer columns
+  int width = 1000;  // of the terminal; narrow ones get fewer columns
   bool color = false;
   std::vector<std::string> curves;  // arms to draw beside the baseline; the soonest and the latest when empty
 };

@@ -31,7 +31,7 @@ help:
 	@echo "make test-cluster  studies through a real Slurm of three nodes on this machine, with faults"
 	@echo "make build   leaves the program at build/eureka, with the reference engine on libtorch"
 	@echo "make pictures  those of README and docs/pictures, from the runs of make demo"
-	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
+	@echo "make bench   speed of training steps against PyTorch, and of the parts"
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
 	@echo "make tsan    threads and studies under the thread sanitizer;  make fuzz SECONDS=60  every reader of files under libFuzzer"
 	@echo "make check-all   asan, tsan, lint, and a build by clang"

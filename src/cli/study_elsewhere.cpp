@@ -222,14 +222,15 @@ void tell_failures(const StudyOutcome& outcome) {
     tell("eureka: {}: {}\n", failure.directory.string(), failure.reason);
 }
 
-void print_outcome(const StudyOutcome& outcome, const fs::path& out, bool json) {
+void print_outcome(const StudyOutcome& outcome, const fs::path& out, bool json,
+                   const std::vector<std::string>& curves) {
   tell_failures(outcome);
   if (!outcome.report) return;
   if (json) {
     print("{}", Lines{study_json(*outcome.report)});
     return;
   }
-  print_report(*outcome.report, out);
+  print_report(*outcome.report, out, curves);
 }
 
 }  // namespace eureka::cli

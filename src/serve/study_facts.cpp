@@ -47,7 +47,7 @@ void StudyFacts::read_result(const std::string& text) {
 }
 
 void StudyFacts::read_plan(const std::string& text) {
-  const Study study = read_study({text, "study.toml", ""});
+  const Study study = read_study({text, "study.toml", "study"});
   question = study.question;
   arms.clear(), points.clear();
   for (const StudyArm& arm : study.arms) arms.push_back(arm.name);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kRequestBytes = 32 << 10;  // line and headers
 constexpr std::size_t kStackBytes = 2 << 20, kStreamPiece = 32 << 10;
-constexpr unsigned kIdleSeconds = 60, kAtATime = 2;
+constexpr unsigned kIdleSeconds = 60;
 
 // From its first line until it is answered.
 struct Request {
@@ -138,7 +138,7 @@ Server::Parts::Parts(const ServeOptions& options, const Catalog& catalog)
       listening_(listen_at(options.host, options.port)),
       is_confined_(options.confines && confine_to(tree_.root())),
       index_(tree_),
-      api_(tree_, index_, catalog, kAtATime),
+      api_(tree_, index_, catalog),
       watch_(tree_, index_),
       deadlines_(options.limits) {
   if (!listening_.is_loopback || options.asks_for_token) token_ = Token::random();
@@ -245,7 +245,7 @@ MHD_Result Server::Parts::begin_stream(MHD_Connection* connection, const Request
   const std::string id = target.find("id").value_or("");
   if (!id.empty() && !is_entry_id(id)) throw Refusal(400, "this is no id", "ids are those of /api/index");
   if (!id.empty()) {
-    const auto index = index_.snapshot();
+    const auto index = index_.snapshot_with(id);
     const IndexEntry* entry = index->find(id);
     if (entry == nullptr || !entry->run) throw Refusal(404, "there is no such run", "/api/index lists those that are");
   }

@@ -30,8 +30,9 @@ std::vector<std::string> command_blocks(const std::string& document) {
 }
 
 // Stands where the program is expected and passes on to it. What takes minutes is cut short, and what needs a network
-// is left out, unless EUREKA_TEST_NETWORK is set: then the image lines run on the real data. With sanitizers runs whose
-// moment nobody asks for, and whose name no later line knows, learn from few samples.
+// is left out, unless EUREKA_TEST_NETWORK is set: then the image lines run on the real data. A server is ended as soon
+// as it answers. With sanitizers runs whose moment nobody asks for, and whose name no later line knows, learn from few
+// samples.
 constexpr const char* kShortened = R"(#!/bin/sh
 case "$*" in
   "data get"*) [ -n "$EUREKA_TEST_NETWORK" ] || exit 0 ;;
@@ -39,6 +40,11 @@ case "$*" in
   "study "*) set -- "$@" --seeds 1 --set train.steps=40 ;;
   "train image-"*) set -- "$@" --set train.steps=40 ;;
   "train two-step --seed"*) ;;
+  "serve "*)
+    "$EUREKA_TEST_PROGRAM" "$@" --port 0 > address &
+    until grep -q http address; do kill -0 $! || exit 1; sleep 0.1; done
+    kill $! && wait $!
+    exit ;;
   "train "*) [ "$EUREKA_TEST_PATIENCE" = 1 ] || set -- "$@" --set train.batch=4 --set train.validation_samples=50 ;;
 esac
 case "$2" in

@@ -7,6 +7,8 @@ PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt
                     libtomlplusplus-dev zlib1g-dev libpng-dev libmicrohttpd-dev python3
 TORCH_PACKAGES := libopenblas-openmp-dev
 TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
+# What the statistics are held against.
+ORACLE_PACKAGES := r-cran-survival
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
 CLUSTER_PACKAGES := slurmctld slurmd slurm-client munge
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
@@ -29,7 +31,7 @@ help:
 	@echo "make test-cluster  studies through a real Slurm of three nodes on this machine, with faults"
 	@echo "make build   leaves the program at build/eureka, with the reference engine on libtorch"
 	@echo "make pictures  those of README and docs/pictures, from the runs of make demo"
-	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
+	@echo "make bench   speed of training steps against PyTorch, and of the parts"
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
 	@echo "make tsan    threads and studies under the thread sanitizer;  make fuzz SECONDS=60  every reader of files under libFuzzer"
 	@echo "make check-all   asan, tsan, lint, and a build by clang"
@@ -70,7 +72,7 @@ pictures: demo
 	build/eureka report runs/demo/looks --figure attention-1 -o docs/pictures/attention.png
 
 test: packages
-	@scripts/install-packages $(TEST_PACKAGES)
+	@scripts/install-packages $(TEST_PACKAGES) $(ORACLE_PACKAGES)
 	@scripts/check-layers
 	@scripts/configure release TORCH TESTS
 	@cmake --build --preset release -j $(JOBS)

@@ -33,6 +33,7 @@ void add_bench(Command& program);
 void add_doctor(Command& program);
 void add_data(Command& program);
 void add_report(Command& program);
+void add_serve(Command& program);
 void add_show(Command& program);
 void add_compare(Command& program);
 // Completion, manual pages and help, of all that `line` declares.

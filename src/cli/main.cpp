@@ -32,6 +32,7 @@ int run(int argc, char** argv) {
   add_doctor(program);
   add_data(program);
   add_report(program);
+  add_serve(program);
   add_completion(program, line);
   const std::optional<Action> action = line.parse(argc, argv);
   if (!action) return kOk;

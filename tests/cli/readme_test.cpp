@@ -61,10 +61,15 @@ std::vector<std::string> command_blocks(const std::string& document) {
 // Stands where the program is expected and passes on to it. What takes minutes is cut short unless EUREKA_TEST_IN_FULL
 // is set; what needs a network is left out unless EUREKA_TEST_NETWORK is: then the image lines run on the real data.
 // With sanitizers runs whose moment nobody asks for learn from few samples. trace is what causes-stuck takes weights
-// from, so both keep their length.
+// from, so both keep their length. A server is ended as soon as it answers.
 constexpr const char* kShortened = R"(#!/bin/sh
 case "$1 $2" in
   "data get") [ -n "$EUREKA_TEST_NETWORK" ] || exit 0 ;;
+  "serve "*)
+    "$EUREKA_TEST_PROGRAM" "$@" --port 0 > address &
+    until grep -q http address; do kill -0 $! || exit 1; sleep 0.1; done
+    kill $! && wait $!
+    exit ;;
 esac
 few="--set train.batch=4 --set train.validation_samples=40"
 [ -n "$EUREKA_TEST_IN_FULL" ] || case "$*" in

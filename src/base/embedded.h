@@ -41,6 +41,11 @@ namespace page_style {
 std::span<const EmbeddedFile> files();
 }
 
+// web/dist, the scripts and styles of interactive pages; there only if they were built (EUREKA_PAGE_BUNDLE).
+namespace page_bundle {
+std::span<const EmbeddedFile> files();
+}
+
 // bench/pytorch_reference.py, run by `eureka bench --against-pytorch`.
 namespace pytorch {
 std::span<const EmbeddedFile> files();

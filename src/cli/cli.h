@@ -32,6 +32,7 @@ void add_bench(Command& program);
 void add_doctor(Command& program);
 void add_data(Command& program);
 void add_report(Command& program);
+void add_serve(Command& program);
 
 // Everything this program knows, without loading torch.
 const Catalog& catalog();

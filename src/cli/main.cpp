@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
   add_doctor(program);
   add_data(program);
   add_report(program);
+  add_serve(program);
   const std::optional<Action> action = line.parse(argc, argv);
   if (!action) return kOk;
   choose_instruction_set_from_environment();

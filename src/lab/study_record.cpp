@@ -166,7 +166,9 @@ StudyRecord parse_study_record(std::string_view text, const std::string& where) 
     throw NewerFormat(ErrorKind::input,
                       fmt::format("has the format '{}'; eureka {} reads '{}'", format, EUREKA_VERSION, kFormat), where,
                       "a later eureka wrote it: use that one");
-  return RecordBuilder(*json, where).build();
+  StudyRecord record = RecordBuilder(*json, where).build();
+  record.whole = *json;
+  return record;
 }
 
 StudyRecord read_study_record(const fs::path& directory, const Catalog& catalog) {

@@ -66,6 +66,7 @@ struct StudyRecord {
   std::vector<RecordedTrial> trials;
   std::vector<std::pair<std::string, std::string>> damaged;  // directory and reason
   std::string note;                                          // how it came about, if not from study.json as it is
+  Json whole;                                                // with everything else that study.json has
 
   const RecordedArm* find(std::string_view arm, std::size_t point) const;
   // When the event of a trial came, from where its time counts; nothing if it never did.

@@ -133,6 +133,7 @@ RunData read_run(const fs::path& directory, const RunReadOptions& options) {
     run.problems.emplace_back("metrics.jsonl is missing: there are no curves");
     return run;
   }
+  if (!options.with_curves) return run;
   tolerate(run, "metrics.jsonl", [&] {
     MetricsReader reader(options.most_points, stretches_around(run), options.only_metric);
     reader.read(directory / "metrics.jsonl");

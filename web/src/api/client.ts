@@ -16,13 +16,7 @@ export function address(path: string, parameters: Parameters = {}): string {
     for (const one of Array.isArray(value) ? value : [value]) query.append(key, String(one));
   }
   const text = query.toString();
-  return `/api/${path}${text === '' ? '' : `?${text}`}${tokenSuffix(text === '')}`;
-}
-
-// A server that others can reach is opened by a token in the address; every request carries it.
-function tokenSuffix(isFirst: boolean): string {
-  const token = new URLSearchParams(location.search).get('token');
-  return token === null ? '' : `${isFirst ? '?' : '&'}token=${encodeURIComponent(token)}`;
+  return `/api/${path}${text === '' ? '' : `?${text}`}`;
 }
 
 async function failure(response: Response): Promise<ApiError> {
@@ -53,25 +47,16 @@ export const fetchIndex = (signal?: AbortSignal): Promise<Index> => json('index'
 export const fetchRun = (id: string, signal?: AbortSignal): Promise<Run> => json('run', { id }, signal);
 export const fetchStudy = (id: string, signal?: AbortSignal): Promise<Study> => json('study', { id }, signal);
 
-export interface GroupQuery {
-  column: string | undefined;
-  points: number;
-  x?: string | undefined;
-  align?: string | undefined;
-  seeds?: number | undefined;
-  point?: string | undefined;
-}
-export const fetchGroup = (id: string, query: GroupQuery, signal?: AbortSignal): Promise<Group> =>
-  json('group', { id, ...query }, signal);
+export const fetchGroup = (
+  id: string, query: { column: string | undefined; by: 'step' | 'moment'; point: string | undefined }, signal?: AbortSignal,
+): Promise<Group> => json('group', { id, ...query }, signal);
 
 export const fetchSeries = (
   id: string, columns: readonly string[], points: number, signal?: AbortSignal,
 ): Promise<Series> => json('series', { id, column: columns, points }, signal);
 
-export async function fetchFigureNames(id: string, signal?: AbortSignal): Promise<FigureName[]> {
-  const found = await json<FigureName[] | { figures: FigureName[] }>('figure', { id, name: 'list' }, signal);
-  return Array.isArray(found) ? found : found.figures;
-}
+export const fetchFigureNames = async (id: string, signal?: AbortSignal): Promise<FigureName[]> =>
+  (await json<{ figures: FigureName[] }>('figure', { id, name: 'list' }, signal)).figures;
 
 export const fetchFigure = async (id: string, name: string, signal?: AbortSignal): Promise<string> =>
   (await get('figure', { id, name }, signal)).text();

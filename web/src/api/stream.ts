@@ -9,17 +9,17 @@ export interface Row {
 export interface RunListener {
   row(row: Row): void;
   event(): void; // something was found or kept, or the status has changed
+  reset(): void; // files were cut back: what is shown is to be read anew
   connected(isConnected: boolean): void;
 }
 
-export function followRun(id: string, listener: RunListener): () => void {
-  const source = new EventSource(address('stream', { id }));
-  source.addEventListener('row', (message) => {
-    const row = JSON.parse((message as MessageEvent<string>).data) as Row;
-    listener.row(row);
-  });
+// `from`: the offset of the series that is shown.
+export function followRun(id: string, from: number, listener: RunListener): () => void {
+  const source = new EventSource(address('stream', { id, from }));
+  source.addEventListener('row', (message) => listener.row(JSON.parse((message as MessageEvent<string>).data) as Row));
   source.addEventListener('event', () => listener.event());
   source.addEventListener('status', () => listener.event());
+  source.addEventListener('reset', () => listener.reset());
   source.onopen = () => listener.connected(true);
   source.onerror = () => listener.connected(false);
   return () => source.close();

@@ -1,5 +1,5 @@
 // What `eureka serve` answers (docs/serve.md). Numbers that are not finite come as null.
-import type { Dash, Numbers } from '../model/figure';
+import type { Numbers } from '../model/figure';
 
 export interface RunEntry {
   id: string;
@@ -7,38 +7,35 @@ export interface RunEntry {
   study: string | null;
   arm: string | null;
   point: string | null;
-  task: string;
-  rule: string;
+  task: string | null;
+  rule: string | null;
   seed: number | null;
-  engine: string;
+  engine: string | null;
   status: string;
   step: number | null;
   steps: number | null;
-  metric: string;
+  metric: string | null;
   best: number | null;
   last: number | null;
   moment: number | null;
   updated: number;
+  damaged: boolean;
   options: Record<string, string>; // only those that differ among the runs served; never the seed
-}
-
-export interface ArmEntry {
-  name: string;
-  baseline?: boolean;
-  color?: string;
-  dash?: Dash;
 }
 
 export interface StudyEntry {
   id: string;
   kind: 'study';
-  question: string;
+  study: string | null;
+  question: string | null;
   status: string;
   trials_done: number;
-  trials: number;
-  arms: ArmEntry[];
-  points?: string[];
+  trials: number | null;
+  trials_running: number;
+  arms: string[];
+  baseline: string | null;
   updated: number;
+  damaged: boolean;
 }
 
 export type Entry = RunEntry | StudyEntry;
@@ -47,23 +44,28 @@ export interface Index {
   root: string;
   version: string;
   time: number;
+  stamp: string;
+  missing: string[];
   entries: Entry[];
 }
 
 export interface Column {
   name: string;
-  label?: string;
   diagnostic: boolean;
-  group?: string | null;
-  number?: string | null;
-  layer?: string | null;
-  head?: string | null;
-  part?: string | null;
+  direction?: 'higher' | 'lower';
+  // Of a diagnostic: attention/entropy/layer1/head0.
+  of?: string;
+  number?: string;
+  part?: string;
+  layer?: number | null;
+  head?: number | null;
 }
 
 export interface Moment {
   step: number;
-  kind?: string;
+  from: number | null;
+  to: number | null;
+  width: number | null;
 }
 
 export interface Run {
@@ -79,52 +81,62 @@ export interface Run {
   meta: Record<string, unknown> | null;
 }
 
-export interface OneSeries {
-  column: string;
-  x: number[];
-  y: Numbers;
-}
-
 export interface Series {
   id: string;
+  x: number[]; // steps
   samples_per_step: number | null;
-  seconds_per_step?: number | null;
-  series: OneSeries[];
+  seconds: Numbers | null; // after the first row
+  offset: number; // where the stream goes on without a gap
+  columns: Record<string, Numbers>;
 }
 
 export interface GroupRun {
   id: string;
   seed: number | null;
   moment: number | null;
-  x?: number[];
-  y?: Numbers;
 }
 
-export interface GroupArm extends ArmEntry {
+export interface GroupArm {
+  name: string;
+  baseline: boolean;
   x: number[];
   median: Numbers;
-  low: Numbers;
-  high: Numbers;
+  low: Numbers | null; // of three runs and more
+  high: Numbers | null;
   runs: GroupRun[];
 }
 
 export interface Group {
-  label?: string;
+  id: string;
+  column: string;
+  point: string;
+  points: string[];
   arms: GroupArm[];
 }
 
-export interface Table {
-  point: string;
-  heads: { title: string; help: string }[];
-  rows: { arm: string; verdict_kind: string; verdict: string; cells: string[] }[];
+// study.json, as far as the page reads it (docs/study-json.md).
+export interface StudyArm {
+  name: string;
+  point: string | null;
+  n: number;
+  moments: number;
+  rate: number | null;
+  rate_ci: [number | null, number | null] | null;
+  median: number | null;
+  median_ci: [number | null, number | null] | null;
+  speedup: number | null;
+  speedup_ci: [number | null, number | null] | null;
+  logrank_p: number | null;
+  final_accuracy: number | null;
+  verdict_kind: string;
+  verdict: string;
 }
 
 export interface Study {
-  question: string;
-  baseline: string;
-  points: string[];
-  table: Table[];
+  entry: StudyEntry;
+  study: { question?: string; baseline?: string; arms?: StudyArm[] } | null;
   missing: string[];
+  entries: RunEntry[];
 }
 
 export interface FigureName {

@@ -37,8 +37,15 @@ export function useWidth(): [(element: HTMLElement | null) => void, number] {
 const columnsFor = (figure: Figure, width: number): number =>
   Math.max(1, Math.min(figure.columns, figure.panels.length, Math.floor(width / 280)));
 
+// A panel of its own goes with its curve.
+function withoutHidden(figure: Figure, hidden: ReadonlySet<string>): Figure {
+  const panels = figure.panels.filter((panel) => !hidden.has(panel.title));
+  return panels.length === figure.panels.length || panels.length === 0 ? figure : { ...figure, panels };
+}
+
 export function FigureView(props: FigureViewProps): JSX.Element {
-  const { figure, choices } = props;
+  const { choices } = props;
+  const figure = useMemo(() => withoutHidden(props.figure, choices.hidden), [props.figure, choices.hidden]);
   const title = useId();
   const [attach, width] = useWidth();
   const columns = columnsFor(figure, width);
@@ -51,7 +58,7 @@ export function FigureView(props: FigureViewProps): JSX.Element {
   return (
     <figure class="chart" aria-labelledby={title}>
       {props.heading === false ? <span id={title} class="unseen">{figure.title}</span> : <h3 id={title}>{figure.title}</h3>}
-      <Legend figure={figure} hidden={choices.hidden} onToggle={props.onToggle} />
+      <Legend figure={props.figure} hidden={choices.hidden} onToggle={props.onToggle} />
       <div class="panels" ref={attach} style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
         {laid.map((one, i) => (
           <PanelView key={i} laid={one} width={panelWidth} height={height} group={props.group}

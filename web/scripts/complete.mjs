@@ -1,0 +1,9 @@
+// Says that the bundles are whole, for CMake: a build that broke off leaves no dist/complete.
+import { readFileSync, writeFileSync } from 'node:fs';
+
+for (const name of ['app.js', 'app.css', 'report.js', 'report.css']) {
+  const text = readFileSync(`dist/${name}`, 'utf8');
+  // A report holds its script and style within HTML.
+  if (/<\/(script|style)|<!--/i.test(text)) throw new Error(`dist/${name} would end the element it is put into`);
+}
+writeFileSync('dist/complete', '');

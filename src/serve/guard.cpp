@@ -31,10 +31,9 @@ std::string_view without_port(std::string_view host) {
 
 bool is_local_host(std::string_view host) {
   const std::string name(without_port(host));
-  if (name == "localhost") return true;
   in6_addr address{};
   if (host.starts_with('[')) return ::inet_pton(AF_INET6, name.c_str(), &address) == 1;
-  return ::inet_pton(AF_INET, name.c_str(), &address) == 1;
+  return name == "localhost" || ::inet_pton(AF_INET, name.c_str(), &address) == 1;
 }
 
 Token Token::random() {

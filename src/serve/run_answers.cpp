@@ -7,6 +7,7 @@
 #include "report/run_data.h"
 #include "serve/api.h"
 #include "serve/index_json.h"
+#include "serve/row_times.h"
 #include "train/records/number_name.h"
 
 namespace eureka::serve {
@@ -133,10 +134,12 @@ Answer Api::series_answer(const Asked& asked, const RequestTarget& target) {
   Json steps = Json::array(), columns = Json::object();
   for (const double step : series.steps) steps.push_back(number_json(step));
   for (std::size_t i = 0; i < query.columns.size(); ++i) columns[query.columns[i]] = series.columns[i];
+  const auto directory = tree_.open(asked.entry->id);
+  const auto seconds = directory ? row_times(*directory, series.steps) : std::nullopt;
   return json_answer({{"id", asked.entry->id},
                       {"x", steps},
                       {"samples_per_step", maybe_json(asked.entry->run->batch)},
-                      {"seconds", nullptr},
+                      {"seconds", seconds ? Json(*seconds) : Json(nullptr)},
                       {"offset", series.offset},
                       {"columns", columns}});
 }

@@ -18,10 +18,13 @@ bool is_study(const OpenDirectory& directory) {
   return directory.stamp("study.toml").exists || directory.stamp("study.json").exists;
 }
 
-// <study>/<point>/<arm>/seed-N, the point left out where there are no axes.
-void tell_place(IndexEntry& entry) {
-  if (entry.study.empty()) return;
+// As study.json tells; else by <point>/<arm>/seed-N below the study, the point left out where there are no axes.
+void tell_place(IndexEntry& entry, const StudyFacts& study) {
   const std::string inside = entry.study == "." ? entry.id : entry.id.substr(entry.study.size() + 1);
+  if (const auto told = study.places.find(inside); told != study.places.end()) {
+    entry.arm = told->second.arm, entry.point = told->second.point;
+    return;
+  }
   const std::size_t seed = inside.rfind('/');
   if (seed == std::string::npos) return;
   const std::string above = inside.substr(0, seed);
@@ -100,7 +103,8 @@ void RunIndex::add_run(const OpenDirectory& directory, const Place& place, Index
   bring_up_to_date(known.run, directory);
   known.is_seen = true;
   IndexEntry entry{.id = place.id, .study = place.study, .run = known.run, .changed = known.run->changed};
-  tell_place(entry);
+  if (const auto study = known_.find(place.study); study != known_.end() && study->second.study)
+    tell_place(entry, *study->second.study);
   into.entries.push_back(std::move(entry));
 }
 

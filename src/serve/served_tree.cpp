@@ -109,6 +109,16 @@ OpenDirectory::Children OpenDirectory::children(std::size_t most) const {
   return found;
 }
 
+std::vector<std::string> OpenDirectory::files(std::string_view prefix, std::size_t most) const {
+  std::vector<std::string> names;
+  for_each_entry(directory_.get(), [&](const char* name, unsigned char) {
+    if (std::string_view(name).starts_with(prefix) && stamp(name).exists) names.emplace_back(name);
+    return names.size() < most;
+  });
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 std::optional<std::string> OpenDirectory::link_among(const std::vector<const char*>& names) const {
   for (const char* name : names)
     if (is_of_kind(directory_.get(), name, S_IFLNK)) return name;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -74,6 +75,8 @@ class OpenDirectory {
     std::size_t unfit = 0, links = 0;
   };
   Children children(std::size_t most) const;
+  // The regular files in it whose names begin so, sorted.
+  std::vector<std::string> files(std::string_view prefix, std::size_t most) const;
   // The first of its files (of these names) or directories that is a link.
   std::optional<std::string> link_among(const std::vector<const char*>& names) const;
 

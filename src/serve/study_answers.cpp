@@ -66,10 +66,11 @@ Json arm_json(const std::string& name, const StudyFacts& study, const std::vecto
   return arm;
 }
 
-std::vector<std::string> points_of(const IndexSnapshot& index, const std::string& study) {
-  std::vector<std::string> points;
+// In the order of the study; those it does not know behind.
+std::vector<std::string> points_of(const IndexSnapshot& index, const IndexEntry& study) {
+  std::vector<std::string> points = study.of_study->points;
   for (const IndexEntry& entry : index.entries)
-    if (entry.run && entry.study == study && std::find(points.begin(), points.end(), entry.point) == points.end())
+    if (entry.run && entry.study == study.id && std::find(points.begin(), points.end(), entry.point) == points.end())
       points.push_back(entry.point);
   return points;
 }
@@ -79,7 +80,7 @@ std::vector<std::string> points_of(const IndexSnapshot& index, const std::string
 Answer Api::group_answer(const Asked& asked, const RequestTarget& target) {
   const StudyFacts& study = study_of(*asked.entry);
   const std::string id = asked.entry->id;
-  const std::vector<std::string> points = points_of(*asked.index, id);
+  const std::vector<std::string> points = points_of(*asked.index, *asked.entry);
   const std::string point = target.find("point").value_or(points.empty() ? "" : points.front());
   std::string column = target.find("column").value_or("");
   const std::string aligned = target.find("by").value_or("step");

@@ -40,14 +40,18 @@ void StudyFacts::read_result(const std::string& text) {
   const StudyRecord record = parse_study_record(text, "study.json");
   question = record.question, baseline = record.baseline;
   arms = record.arm_names;
+  for (const RecordedPoint& point : record.points) points.push_back(point.name);
+  for (const RecordedTrial& trial : record.trials)
+    places[trial.directory.lexically_normal().generic_string()] = {trial.arm, record.points[trial.point].name};
   planned = record.planned, ended = record.trials.size() + record.damaged.size();
 }
 
 void StudyFacts::read_plan(const std::string& text) {
-  const Study study = read_study({text, "study.toml", ""});
+  const Study study = read_study({text, "study.toml", "study"});
   question = study.question;
-  arms.clear();
+  arms.clear(), points.clear();
   for (const StudyArm& arm : study.arms) arms.push_back(arm.name);
+  for (const StudyPoint& point : study.points) points.push_back(point.name);
   if (!study.arms.empty()) baseline = arms[study.baseline];
   const std::optional<std::size_t> in_result = planned;
   if (!study.branch) planned = study.arms.size() * study.points.size() * study.seeds.size();

@@ -1,6 +1,7 @@
 // What is told of a study in a list of many.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,12 @@ class StudyFacts {
   void refresh(const OpenDirectory& directory);
 
   std::string question, baseline;
-  std::vector<std::string> arms;
+  std::vector<std::string> arms, points;
+  // Of the trials that study.json names: where they lie below the study.
+  struct Place {
+    std::string arm, point;
+  };
+  std::map<std::string, Place> places;
   std::optional<std::size_t> planned;  // trials
   std::optional<std::size_t> ended;    // as study.json has it
   bool is_told_in_full = false;        // by study.json: nothing need be worked out anew

@@ -36,9 +36,9 @@ void refuse_foreign_sources(const OpenDirectory& directory) {
   if (!text) return;
   Study study;
   try {
-    study = read_study({*text, "study.toml", ""});
+    study = read_study({*text, "study.toml", "study"});
   } catch (const Error&) {
-    return;  // then nothing else is read
+    return;  // then the reader of the layers below stops there too
   }
   const std::vector<PresetInfo> presets = list_presets();
   const bool is_preset =

@@ -59,4 +59,4 @@ export const fetchFigureNames = async (id: string, signal?: AbortSignal): Promis
   (await json<{ figures: FigureName[] }>('figure', { id, name: 'list' }, signal)).figures;
 
 export const fetchFigure = async (id: string, name: string, signal?: AbortSignal): Promise<string> =>
-  (await get('figure', { id, name }, signal)).text();
+  (await get('figure', { id, name, for: 'page' }, signal)).text();

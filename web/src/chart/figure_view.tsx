@@ -43,6 +43,12 @@ function withoutHidden(figure: Figure, hidden: ReadonlySet<string>): Figure {
   return panels.length === figure.panels.length || panels.length === 0 ? figure : { ...figure, panels };
 }
 
+// Said once where all panels show the same quantity.
+function sharedUnit(figure: Figure): string | undefined {
+  const unit = figure.panels[0]?.y.label ?? '';
+  return unit !== '' && figure.panels.every((panel) => panel.y.label === unit) ? unit : undefined;
+}
+
 export function FigureView(props: FigureViewProps): JSX.Element {
   const { choices } = props;
   const figure = useMemo(() => withoutHidden(props.figure, choices.hidden), [props.figure, choices.hidden]);
@@ -55,13 +61,15 @@ export function FigureView(props: FigureViewProps): JSX.Element {
     () => (width === 0 ? [] : layOut(figure, choices, panelWidth - PLOT_MARGINS.left - PLOT_MARGINS.right, height)),
     [figure, choices, panelWidth, height, width === 0],
   );
+  const unit = sharedUnit(figure);
   return (
     <figure class="chart" aria-labelledby={title}>
       {props.heading === false ? <span id={title} class="unseen">{figure.title}</span> : <h3 id={title}>{figure.title}</h3>}
       <Legend figure={props.figure} hidden={choices.hidden} onToggle={props.onToggle} />
+      {unit !== undefined && <p class="unit">{unit}</p>}
       <div class="panels" ref={attach} style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
         {laid.map((one, i) => (
-          <PanelView key={i} laid={one} width={panelWidth} height={height} group={props.group}
+          <PanelView key={i} hasOwnUnit={unit === undefined} laid={one} width={panelWidth} height={height} group={props.group}
             title={one.panel.title === '' ? figure.title : one.panel.title} onZoom={props.onZoom} />
         ))}
       </div>

@@ -70,13 +70,13 @@ export function layOut(figure: Figure, choices: Choices, plotWidth: number, heig
     return extents;
   });
   const sharesY = figure.panels.every((panel) => panel.y.label !== '' && panel.y.label === figure.panels[0]?.y.label);
-  const mostX = Math.max(3, Math.floor(plotWidth / 70));
+  const mostX = Math.max(3, Math.floor(plotWidth / (plotWidth < 500 ? 60 : 80)));
   const mostY = Math.max(3, Math.floor(height / 38));
   return figure.panels.map((panel, i) => ({
     panel,
     curves: seen[i] ?? [],
-    x: scaleOf(shared.x, { ...panel.x, log: panel.x.log || choices.logX }, mostX, choices.zoom),
-    y: scaleOf(sharesY ? shared.y : (own[i] as Extents).y, withLog(panel, choices), mostY),
+    x: scaleOf(shared.x, { ...panel.x, log: panel.x.log || choices.logX }, mostX, true, choices.zoom),
+    y: scaleOf(sharesY ? shared.y : (own[i] as Extents).y, withLog(panel, choices), mostY, false),
   }));
 }
 

@@ -14,6 +14,7 @@ export interface PanelViewProps {
   height: number;
   group: string;
   title: string;
+  hasOwnUnit: boolean;
   onZoom(range: Range | undefined): void;
 }
 
@@ -73,7 +74,7 @@ export function PanelView(props: PanelViewProps): JSX.Element {
   return (
     <div class="panel">
       {props.laid.panel.title !== '' && <h4>{props.laid.panel.title}</h4>}
-      {props.laid.panel.y.label !== '' && <p class="unit">{props.laid.panel.y.label}</p>}
+      {props.hasOwnUnit && props.laid.panel.y.label !== '' && <p class="unit">{props.laid.panel.y.label}</p>}
       <div class="plot" ref={host} tabIndex={0} role="application" aria-roledescription="chart"
         aria-label={`${props.title}. Arrow keys move the reading line, plus and minus zoom, 0 shows the whole axis.`}
         style={{ height: `${props.height + PLOT_MARGINS.top + PLOT_MARGINS.bottom}px` }}

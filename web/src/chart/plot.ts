@@ -14,7 +14,7 @@ export interface PlotEvents {
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif';
 const AXIS_HEIGHT = 42;
-export const PLOT_MARGINS = { left: 58, right: 14, top: 8, bottom: AXIS_HEIGHT };
+export const PLOT_MARGINS = { left: 58, right: 20, top: 8, bottom: AXIS_HEIGHT };
 
 export class Plot {
   private laid: Laid;
@@ -31,17 +31,10 @@ export class Plot {
   }
 
   show(laid: Laid): void {
-    const isSameKind = this.laid.x.log === laid.x.log && this.laid.y.log === laid.y.log;
+    // uPlot fixes the kind of its axes when it is made.
+    if (this.laid.x.log !== laid.x.log || this.laid.y.log !== laid.y.log) return;
     this.laid = laid;
-    if (isSameKind) {
-      this.u.setData(this.ends(), false);
-      this.redraw();
-    }
-  }
-
-  // Of the kind of axes: uPlot fixes it when it is made.
-  fits(laid: Laid): boolean {
-    return this.laid.x.log === laid.x.log && this.laid.y.log === laid.y.log;
+    this.redraw();
   }
 
   repaint(): void {
@@ -67,11 +60,7 @@ export class Plot {
   }
 
   private redraw(): void {
-    this.u.batch(() => {
-      this.u.setScale('x', { min: this.laid.x.low, max: this.laid.x.high });
-      this.u.setScale('y', { min: this.laid.y.low, max: this.laid.y.high });
-      this.u.redraw(false, true);
-    });
+    this.u.setData(this.ends());
   }
 
   // uPlot wants data; ours stays with us.

@@ -92,7 +92,7 @@ function plainScale(range: Range, axis: Axis, most: number, isFixed: { low: bool
 function decades(range: Range, most: number): Tick[] {
   const first = Math.floor(Math.log10(range.low) + 1e-9);
   const last = Math.ceil(Math.log10(range.high) - 1e-9);
-  const withParts = last - first <= 2;
+  const withParts = Math.log10(range.high / range.low) <= 2;
   const every = Math.max(1, Math.ceil((last - first) / Math.max(1, most)));
   const ticks: Tick[] = [];
   for (let power = first; power <= last; power += every)
@@ -104,8 +104,8 @@ function decades(range: Range, most: number): Tick[] {
   return ticks;
 }
 
-// `chosen` is what somebody zoomed to: it is kept to the digit.
-export function scaleOf(extent: Extent, axis: Axis, most: number, chosen?: Range): Scale {
+// `chosen` is what somebody zoomed to: it is kept to the digit. `isTight`: the axis ends where the data do.
+export function scaleOf(extent: Extent, axis: Axis, most: number, isTight: boolean, chosen?: Range): Scale {
   const found = extent.isEmpty ? { low: 0, high: 1 } : { low: extent.low, high: extent.high };
   let low = chosen?.low ?? axis.low ?? found.low;
   let high = chosen?.high ?? axis.high ?? found.high;
@@ -116,7 +116,7 @@ export function scaleOf(extent: Extent, axis: Axis, most: number, chosen?: Range
     return { ...range, log: true, ticks: decades(range, most) };
   }
   ({ low, high } = widened(low, high));
-  const isFixed = { low: (chosen ?? axis).low !== undefined, high: (chosen ?? axis).high !== undefined };
+  const isFixed = { low: isTight || axis.low !== undefined, high: isTight || axis.high !== undefined };
   return plainScale({ low, high }, axis, most, isFixed);
 }
 

@@ -1,5 +1,5 @@
 // Runs that belong together: by default those that differ in nothing but the seed.
-import type { RunEntry } from '../api/types';
+import type { RunEntry, StudyEntry } from '../api/types';
 import { fieldOf } from './filter';
 
 export interface RunGroup {
@@ -53,7 +53,33 @@ function nameOf(run: RunEntry, by: string, isOneStudy: boolean, keys: ReadonlyMa
   return [`${run.task ?? '?'} \u00b7 ${run.rule ?? '?'}`, ...settings].join(', ');
 }
 
-export function groupRuns(runs: readonly RunEntry[], by: string, baselines: ReadonlyMap<string, string | null>): RunGroup[] {
+// The arms of each study, the baseline first.
+export type ArmOrder = ReadonlyMap<string, readonly string[]>;
+
+export const armOrder = (studies: readonly StudyEntry[]): ArmOrder =>
+  new Map(studies.map((study) => {
+    const others = study.arms.filter((arm) => arm !== study.baseline);
+    return [study.id, study.baseline === null ? others : [study.baseline, ...others]];
+  }));
+
+function rank(run: RunEntry | undefined, order: ArmOrder): number {
+  const arms = run?.study === null || run === undefined ? undefined : order.get(run.study);
+  const at = arms?.indexOf(run?.arm ?? '') ?? -1;
+  return at < 0 ? Infinity : at;
+}
+
+// Those of a study stand together, in its order.
+function inOrder(groups: RunGroup[], order: ArmOrder): RunGroup[] {
+  const studyOf = (group: RunGroup): string => group.runs[0]?.study ?? '';
+  const studies = [...new Set(groups.map(studyOf))];
+  return groups.map((group, i) => ({ group, i })).sort((a, b) =>
+    studies.indexOf(studyOf(a.group)) - studies.indexOf(studyOf(b.group)) ||
+    compared(rank(a.group.runs[0], order), rank(b.group.runs[0], order)) || a.i - b.i).map(({ group }) => group);
+}
+
+const compared = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
+
+export function groupRuns(runs: readonly RunEntry[], by: string, order: ArmOrder): RunGroup[] {
   const groups = new Map<string, RunGroup>();
   for (const run of runs) {
     const key = keyOf(run, by);
@@ -67,9 +93,9 @@ export function groupRuns(runs: readonly RunEntry[], by: string, baselines: Read
     const [first] = group.runs;
     if (first === undefined) continue;
     group.name = nameOf(first, by, isOneStudy, keys);
-    group.isBaseline = group.runs.every((run) => run.study !== null && run.arm !== null && baselines.get(run.study) === run.arm) &&
+    group.isBaseline = group.runs.every((run) => run.study !== null && run.arm !== null && order.get(run.study)?.[0] === run.arm) &&
       (by === BY_ALL || by === 'arm');
     group.runs.sort((a, b) => (a.seed ?? 0) - (b.seed ?? 0) || a.id.localeCompare(b.id));
   }
-  return [...groups.values()];
+  return by === BY_ALL || by === 'arm' ? inOrder([...groups.values()], order) : [...groups.values()];
 }

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { fetchIndex } from '../api/client';
 import { followIndex } from '../api/stream';
+import { armOrder, type ArmOrder } from '../model/grouping';
 import type { Index, RunEntry, StudyEntry } from '../api/types';
 
 export interface IndexState {
@@ -53,5 +54,4 @@ export function useIndex(): IndexState {
 export const runsOf = (index: Index): RunEntry[] => index.entries.filter((entry) => entry.kind === 'run');
 export const studiesOf = (index: Index): StudyEntry[] => index.entries.filter((entry) => entry.kind === 'study');
 
-export const baselinesOf = (index: Index): Map<string, string | null> =>
-  new Map(studiesOf(index).map((study) => [study.id, study.baseline]));
+export const ordersOf = (index: Index): ArmOrder => armOrder(studiesOf(index));

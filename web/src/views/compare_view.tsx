@@ -8,7 +8,7 @@ import { counted, printable, step } from '../model/labels';
 import { LineSample } from '../chart/legend';
 import { Tones } from '../model/tones';
 import { useChoices, type ViewChoices } from '../state/choices';
-import { baselinesOf, runsOf } from '../state/index_data';
+import { ordersOf, runsOf } from '../state/index_data';
 import { choose, viewLink, type View } from '../state/location';
 import { useManySeries } from '../state/many_series';
 import { ChartControls, Select } from './controls';
@@ -31,7 +31,7 @@ export function CompareView({ view, index }: { view: View; index: Index }): JSX.
   const choices = useChoices(view);
   const runs = useMemo(() => chosenRuns(index, view), [index, view.values.toString()]);
   const by = view.values.get('by') ?? BY_ALL;
-  const groups = useMemo(() => groupRuns(runs, by, baselinesOf(index)), [runs, by]);
+  const groups = useMemo(() => groupRuns(runs, by, ordersOf(index)), [runs, by]);
   const tones = useMemo(() => {
     const made = new Tones(groups.find((group) => group.isBaseline)?.name);
     groups.forEach((group) => made.of(group.name));

@@ -6,7 +6,7 @@ import { parseFilter } from '../model/filter';
 import { BY_ALL, BY_NONE, groupRuns, type RunGroup } from '../model/grouping';
 import { age, counted, number, printable, step } from '../model/labels';
 import { quantile } from '../model/medians';
-import { baselinesOf, runsOf, studiesOf } from '../state/index_data';
+import { ordersOf, runsOf, studiesOf } from '../state/index_data';
 import { useKeys } from '../state/keys';
 import { choose, viewLink, type View } from '../state/location';
 import { groupingChoices } from './compare_view';
@@ -22,7 +22,7 @@ export function IndexView({ view, index }: { view: View; index: Index }): JSX.El
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const runs = useMemo(() => runsOf(index), [index]);
   const shown = useMemo(() => runs.filter(parseFilter(filterText)), [runs, filterText]);
-  const groups = useMemo(() => groupRuns(shown, by, baselinesOf(index)), [shown, by]);
+  const groups = useMemo(() => groupRuns(shown, by, ordersOf(index)), [shown, by]);
   const chooseRuns = (ids: readonly string[], on: boolean): void => {
     const next = new Set(chosen);
     for (const id of ids) if (on) next.add(id); else next.delete(id);

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { fetchFigureNames, fetchGroup, fetchStudy } from '../api/client';
 import type { FigureName, Group, Index, RunEntry, Study, StudyArm, StudyEntry } from '../api/types';
 import { LineSample } from '../chart/legend';
-import { BY_ALL, groupRuns } from '../model/grouping';
+import { armOrder, BY_ALL, groupRuns } from '../model/grouping';
 import { number, printable, step } from '../model/labels';
 import { Tones } from '../model/tones';
 import { useChoices } from '../state/choices';
@@ -80,7 +80,7 @@ function Curves(props: {
   const runs = useMemo(() => props.runs.filter((run) => (run.point ?? '') === group.point), [props.runs, group.point]);
   const bySteps = choices.x === 'step';
   const series = useManySeries(runs, group.column, choices.seeds || !bySteps);
-  const groups = useMemo(() => groupRuns(runs, BY_ALL, new Map([[entry.id, entry.baseline]]))
+  const groups = useMemo(() => groupRuns(runs, BY_ALL, armOrder([entry]))
     .map((one) => ({ ...one, name: one.runs[0]?.arm ?? one.name })), [runs, entry.baseline]);
   const columns = [...new Set([group.column, runs[0]?.metric ?? 'val_accuracy', 'val_loss', 'train_loss'])];
   return (

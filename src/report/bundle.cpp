@@ -18,6 +18,6 @@ std::string_view text_of(std::string_view name) {
 }  // namespace
 
 PageBundle live_bundle() { return {text_of("app.js"), text_of("app.css")}; }
-PageBundle report_bundle() { return {text_of("report.js"), text_of("report.css")}; }
+PageBundle report_bundle() { return {text_of("report.js"), text_of("report.css"), text_of("report.hash")}; }
 
 }  // namespace eureka

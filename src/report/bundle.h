@@ -10,6 +10,7 @@ namespace eureka {
 struct PageBundle {
   std::string_view script;
   std::string_view style;
+  std::string_view hash = {};  // of a script that stands within a page: what its policy allows ("sha256-...")
 };
 
 PageBundle live_bundle();    // of `eureka serve`

@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian 12 machine: make demo, make test.
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo pictures test test-all asan tsan fuzz clang check-all neon bench lint format clean
+.PHONY: help packages build web demo pictures test test-all asan tsan fuzz clang check-all neon bench lint format clean
 
 # What the program needs, without libtorch; what the reference engine on libtorch needs; what the tests and benches need.
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
@@ -9,6 +9,7 @@ TORCH_PACKAGES := libopenblas-openmp-dev
 TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
+WEB_PACKAGES := nodejs npm
 LINT_PACKAGES := clang-format clang-tidy python3
 CLANG_PACKAGES := clang libclang-rt-14-dev
 # Of fuzzing, for each target.
@@ -26,6 +27,7 @@ help:
 	@echo "make demo    install what is missing, build, train one run, run the study of cures, print what it found, write a report of it"
 	@echo "make test    install what is missing, build, run the tests (make test-all: the slow ones too)"
 	@echo "make build   leaves the program at build/eureka, with the reference engine on libtorch"
+	@echo "make web     the interactive page of eureka serve and of reports, by npm; make build compiles it in if it is there"
 	@echo "make pictures  those of README and docs/pictures, from the runs of make demo"
 	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
@@ -40,8 +42,14 @@ packages:
 	@scripts/use-openmp-blas
 
 build: packages
+	@scripts/build-web --if-possible
 	@scripts/configure release TORCH
 	@cmake --build --preset release -j $(JOBS) --target eureka
+
+# Whoever brings a node of their own needs none of Debian's.
+web:
+	@command -v npm > /dev/null || scripts/install-packages $(WEB_PACKAGES)
+	@scripts/build-web
 
 # Without libtorch, unless the folder has it already.
 demo:
@@ -70,6 +78,7 @@ pictures: demo
 test: packages
 	@scripts/install-packages $(TEST_PACKAGES)
 	@scripts/check-layers
+	@scripts/build-web --if-possible
 	@scripts/configure release TORCH TESTS
 	@cmake --build --preset release -j $(JOBS)
 	ctest --preset release -j $(JOBS) -LE slow
@@ -132,4 +141,4 @@ format:
 	clang-format -i $$(git ls-files '*.cpp' '*.h')
 
 clean:
-	rm -rf build build-debug build-asan build-tsan build-fuzz build-clang build-neon build-lint
+	rm -rf web/dist web/build build build-debug build-asan build-tsan build-fuzz build-clang build-neon build-lint

@@ -4,6 +4,7 @@ import { render } from 'preact';
 import './style/report.css';
 import { LiveFigure } from './report/live_figure';
 import { MapSlider, mapsOf } from './report/map_slider';
+import { pngButton } from './chart/download';
 import { readFigures, seedsFor, type EmbeddedFigure } from './report/embedded';
 import { addThemeButton } from './report/theme_button';
 
@@ -41,7 +42,17 @@ function enlivenMaps(standing: HTMLElement): void {
   render(<MapSlider maps={maps} />, host);
 }
 
+// Its SVG is in the page, behind a link.
+function addPng(standing: HTMLElement): void {
+  const link = standing.querySelector<HTMLAnchorElement>('.links a[download$=".svg"]');
+  const svg = (): Promise<string> => Promise.resolve(decodeURIComponent((link?.getAttribute('href') ?? '').replace(/^[^,]*,/, '')));
+  link?.after(pngButton(link.download.replace(/\.svg$/, ''), svg));
+}
+
 addThemeButton();
 const figures = readFigures();
 figures.forEach((figure) => enliven(figure, figures));
-document.querySelectorAll<HTMLElement>('figure').forEach(enlivenMaps);
+document.querySelectorAll<HTMLElement>('main figure').forEach((standing) => {
+  enlivenMaps(standing);
+  addPng(standing);
+});

@@ -26,3 +26,16 @@ export async function pngOf(svg: string): Promise<Blob> {
   return await new Promise((resolve, reject) =>
     canvas.toBlob((blob) => (blob === null ? reject(new Error('the picture is too large')) : resolve(blob)), 'image/png'));
 }
+
+// Of a drawn figure beside its SVG.
+export function pngButton(name: string, svg: () => Promise<string>): HTMLButtonElement {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = 'PNG';
+  button.addEventListener('click', () => {
+    svg().then(pngOf).then((png) => download(`${name}.png`, png), (error: Error) => {
+      button.textContent = `no PNG: ${error.message}`;
+    });
+  });
+  return button;
+}

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { printable } from '../model/labels';
 import { dashPattern } from '../model/tones';
 import type { Figure, Tone } from '../model/figure';
 import { legendOf } from './legend_entries';
@@ -27,10 +28,10 @@ export function Legend(props: {
             <button type="button" aria-pressed={!props.hidden.has(entry.name)}
               title="hide or show; with shift: this one alone"
               onClick={(event) => props.onToggle(entry.name, event.shiftKey)}>
-              <LineSample tone={entry.tone} />{entry.name}
+              <LineSample tone={entry.tone} />{printable(entry.name)}
             </button>
           ) : (
-            <span><LineSample tone={entry.tone} />{entry.name}</span>
+            <span><LineSample tone={entry.tone} />{printable(entry.name)}</span>
           )}
         </li>
       ))}

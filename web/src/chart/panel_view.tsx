@@ -1,6 +1,7 @@
 // One panel: made when it comes into view, moved by keys, with the values at its reading line.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { JSX } from 'preact';
+import { printable } from '../model/labels';
 import { useTheme } from './figure_view';
 import type { Laid } from './layout';
 import { LineSample } from './legend';
@@ -73,7 +74,7 @@ export function PanelView(props: PanelViewProps): JSX.Element {
   };
   return (
     <div class="panel">
-      {props.laid.panel.title !== '' && <h4>{props.laid.panel.title}</h4>}
+      {props.laid.panel.title !== '' && <h4>{printable(props.laid.panel.title)}</h4>}
       {props.hasOwnUnit && props.laid.panel.y.label !== '' && <p class="unit">{props.laid.panel.y.label}</p>}
       <div class="plot" ref={host} tabIndex={0} role="application" aria-roledescription="chart"
         aria-label={`${props.title}. Arrow keys move the reading line, plus and minus zoom, 0 shows the whole axis.`}
@@ -102,7 +103,7 @@ function Readout(props: { laid: Laid; reading: Reading; width: number }): JSX.El
     <div class="readout" role="status" style={place}>
       <div class="at">{laid.panel.x.label}: {shortest(reading.x, 4)}</div>
       {found.map(({ curve, value }) => (
-        <div key={curve.name}><LineSample tone={curve.tone} />{curve.name === '' ? laid.panel.title : curve.name}{' '}
+        <div key={curve.name}><LineSample tone={curve.tone} />{printable(curve.name === '' ? laid.panel.title : curve.name)}{' '}
           <b>{laid.panel.y.percent ? `${shortest(100 * (value?.y ?? NaN), 3)}%` : shortest(value?.y ?? NaN, 4)}</b></div>
       ))}
     </div>

@@ -30,8 +30,8 @@ export function age(seconds: number): string {
 
 export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
-// What somebody else's names may hold and a page should not obey: as \x1b, like in the terminal.
+// What somebody else's names may hold and a page should not obey, as the program shows it: \u001b.
+const UNFIT = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
 export const printable = (text: string): string =>
-  // Control characters, also those that turn the direction of text around.
-  text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (letter) =>
-    letter < '\u0080' ? `\\x${letter.charCodeAt(0).toString(16).padStart(2, '0')}` : `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  text.replace(UNFIT, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);

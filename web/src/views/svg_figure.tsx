@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { JSX } from 'preact';
 import { address, fetchFigure } from '../api/client';
 import type { FigureName } from '../api/types';
+import { pngButton } from '../chart/download';
 import { Problem } from './parts';
 
 // Without style attributes, which the page's policy forbids in markup and allows here.
@@ -34,6 +35,12 @@ export function SvgFigure(props: { id: string; figure: FigureName; version: numb
     });
     return () => abort.abort();
   }, [props.id, props.figure.name, props.version]);
+  const tools = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    const button = pngButton(props.figure.name, async () => (await fetch(file)).text());
+    tools.current?.append(button);
+    return () => button.remove();
+  }, [props.id, props.figure.name]);
   const file = address('figure', { id: props.id, name: props.figure.name });
   return (
     <figure class="drawn">
@@ -41,7 +48,7 @@ export function SvgFigure(props: { id: string; figure: FigureName; version: numb
       <div class="scroll" ref={host} tabIndex={0} role="group" aria-label={props.figure.title} />
       <Problem problem={problem} />
       {props.figure.caption && <figcaption>{props.figure.caption}</figcaption>}
-      <p class="tools"><a class="button" download={`${props.figure.name}.svg`} href={file}>SVG</a></p>
+      <p class="tools" ref={tools}><a class="button" download={`${props.figure.name}.svg`} href={file}>SVG</a></p>
     </figure>
   );
 }

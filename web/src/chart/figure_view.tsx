@@ -52,7 +52,8 @@ function sharedUnit(figure: Figure): string | undefined {
 export function FigureView(props: FigureViewProps): JSX.Element {
   const { choices } = props;
   const figure = useMemo(() => withoutHidden(props.figure, choices.hidden), [props.figure, choices.hidden]);
-  const title = useId();
+  // Figures of a report are rendered one by one, each counting from the start.
+  const title = `${useId()}-${props.group.replace(/\s/g, '_')}`;
   const [attach, width] = useWidth();
   const columns = columnsFor(figure, width);
   const panelWidth = Math.floor(width / columns) - (columns > 1 ? 10 : 0);

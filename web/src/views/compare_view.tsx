@@ -46,6 +46,7 @@ export function CompareView({ view, index }: { view: View; index: Index }): JSX.
     <main>
       <p class="crumbs"><a href={viewLink('index', { f: view.values.get('f') ?? '' })}>Runs</a></p>
       <h1>{counted(runs.length, 'run')} side by side</h1>
+      <h2>How do they learn?</h2>
       <div class="controls" role="group" aria-label="groups">
         <Select label="group by" value={by} set={(value) => choose({ by: value === BY_ALL ? undefined : value, hide: undefined })} of={groupingChoices(runs)} />
       </div>

@@ -19,8 +19,8 @@ export function Select<T extends string>(props: {
 }): JSX.Element {
   return (
     <label class="select">
-      <span>{props.label}</span>
-      <select value={props.value} onChange={(event) => props.set(event.currentTarget.value as T)}>
+      <span aria-hidden="true">{props.label}</span>
+      <select aria-label={props.label} value={props.value} onChange={(event) => props.set(event.currentTarget.value as T)}>
         {props.of.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
       </select>
     </label>

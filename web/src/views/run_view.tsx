@@ -46,6 +46,7 @@ export function RunView({ view }: { view: View }): JSX.Element {
       <Summary run={run} />
       <Problem problem={store.problem} />
       <Missing sentences={run.missing} />
+      <h2>How does it learn?</h2>
       <ChartControls choices={choices} xKinds={kinds} />
       <RunFigures run={run} store={store} unit={unit} choices={choices} />
       <Diagnostics run={run} store={store} unit={unit} choices={choices} open={view.values.getAll('see')} />

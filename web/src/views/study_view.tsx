@@ -59,6 +59,7 @@ export function StudyView({ view, index }: { view: View; index: Index }): JSX.El
       <Missing sentences={study.value?.missing ?? []} />
       {group.value && <Curves group={group.value} entry={entry} runs={runs} choices={choices} />}
       {study.value && <Found study={study.value} entry={entry} />}
+      <h2>What does the report show?</h2>
       {figures.value?.filter((figure) => !LEFT_TO_CHARTS.has(withoutPoint(figure.name))).map((figure: FigureName) => (
         <SvgFigure key={figure.name} id={id} figure={figure} version={entry.trials_done} />
       ))}
@@ -85,6 +86,7 @@ function Curves(props: {
   const columns = [...new Set([group.column, runs[0]?.metric ?? 'val_accuracy', 'val_loss', 'train_loss'])];
   return (
     <>
+      <h2>How do the arms learn?</h2>
       <ChartControls choices={choices} xKinds={['step', 'samples', 'seconds']} columns={columns} column={group.column}
         points={group.points} withGroups />
       <GroupChart choices={choices} column={group.column} tones={tones} series={series} groups={groups}

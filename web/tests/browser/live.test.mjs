@@ -61,7 +61,6 @@ test('arms are grouped with the baseline first; groups open, can be chosen and c
   assert.deepEqual(await groups.allTextContents(), ['softmax', 'qk']);
   await groups.first().click();
   assert.equal(await page.locator('tr.inside').count(), 3);
-  await page.getByLabel('group by').selectOption('seed').catch(() => undefined);
   await page.getByLabel('group by').selectOption('none');
   assert.equal(await page.locator('a[data-row][href*="run?id"]').count(), 6);
   await page.getByLabel('group by').selectOption('attention.rule');
@@ -194,7 +193,7 @@ test('nothing an accessibility checker would object to, light and dark, wide and
       if (view !== 'index') await page.locator('figure.chart canvas').first().waitFor();
       assert.deepEqual(await violations(page), [], `${view}, ${colorScheme}`);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      assert.equal(overflow, 0, `${view} is wider than ${width}`);
+      assert.ok(overflow <= 0, `${view} is wider than ${width}`);
       assert.deepEqual(wrong, []);
       await close();
     }

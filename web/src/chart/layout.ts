@@ -70,7 +70,7 @@ export function layOut(figure: Figure, choices: Choices, plotWidth: number, heig
     return extents;
   });
   const sharesY = figure.panels.every((panel) => panel.y.label !== '' && panel.y.label === figure.panels[0]?.y.label);
-  const mostX = Math.max(3, Math.floor(plotWidth / (plotWidth < 500 ? 60 : 80)));
+  const mostX = Math.max(3, Math.floor(plotWidth / (plotWidth < 500 ? 40 : 80)));
   const mostY = Math.max(3, Math.floor(height / 38));
   return figure.panels.map((panel, i) => ({
     panel,

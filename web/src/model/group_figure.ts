@@ -36,10 +36,10 @@ function curvesOf(group: ShownGroup, wishes: GroupFigureWishes, tones: Tones): C
   const curves: Curve[] = runs.length > 1 || group.median
     ? runs.filter((run) => run.x.length > 0).map((run) => ({ name: group.name, tone: behind(tone), x: run.x, y: run.y, single: true }))
     : [];
-  if (group.median) {
+  if (group.median && group.median.x.length > 0) {
     const { x, y, low, high } = group.median;
     curves.push({ name: group.name, tone, x, y, ...(low && high ? { band: { x, low, high } } : {}) });
-  } else if (runs.length > 0) {
+  } else if (!group.median && runs.length > 0) {
     const median = medianOf(runs);
     curves.push({ name: group.name, tone, ...median });
   }

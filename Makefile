@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian 12 machine: make demo, make test.
 .DEFAULT_GOAL := help
-.PHONY: help packages build web demo pictures test test-all asan tsan fuzz clang check-all neon bench lint format clean
+.PHONY: help packages build web demo pictures test test-all test-cluster asan tsan fuzz clang check-all neon bench lint format clean
 
 # What the program needs, without libtorch; what the reference engine on libtorch needs; what the tests and benches need.
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
@@ -8,6 +8,7 @@ PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt
 TORCH_PACKAGES := libopenblas-openmp-dev
 TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
+CLUSTER_PACKAGES := slurmctld slurmd slurm-client munge
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
 WEB_PACKAGES := nodejs npm
 LINT_PACKAGES := clang-format clang-tidy python3
@@ -26,6 +27,7 @@ endif
 help:
 	@echo "make demo    install what is missing, build, train one run, run the study of cures, print what it found, write a report of it"
 	@echo "make test    install what is missing, build, run the tests (make test-all: the slow ones too)"
+	@echo "make test-cluster  studies through a real Slurm of three nodes on this machine, with faults"
 	@echo "make build   leaves the program at build/eureka, with the reference engine on libtorch"
 	@echo "make web     the interactive page of eureka serve and of reports, by npm; make build compiles it in if it is there"
 	@echo "make pictures  those of README and docs/pictures, from the runs of make demo"
@@ -66,14 +68,16 @@ demo:
 	@build/eureka report runs/demo/cures runs/demo/run -o runs/demo/report.html > /dev/null
 	@echo "open this in a browser: $(CURDIR)/runs/demo/report.html"
 
-# Those of README and docs, made anew from the runs of make demo.
-pictures: demo
+# Those of README and docs, made anew from the runs of make demo; those of the interactive page need Debian's chromium.
+pictures: web demo
 	@mkdir -p docs/pictures
 	build/eureka report runs/demo/cures --figure speedup -o docs/pictures/speedup.png
 	build/eureka report runs/demo/cures --figure survival -o docs/pictures/survival.png
 	build/eureka report runs/demo/run --figure curve -o docs/pictures/curve.png
 	rm -rf runs/demo/looks && build/eureka look runs/demo/run@moment --diagnostic maps --out runs/demo/looks > /dev/null
 	build/eureka report runs/demo/looks --figure attention-1 -o docs/pictures/attention.png
+	@scripts/install-packages chromium
+	node web/scripts/pictures.mjs build/eureka runs/demo docs/pictures
 
 test: packages
 	@scripts/install-packages $(TEST_PACKAGES)
@@ -81,7 +85,14 @@ test: packages
 	@scripts/build-web --if-possible
 	@scripts/configure release TORCH TESTS
 	@cmake --build --preset release -j $(JOBS)
-	ctest --preset release -j $(JOBS) -LE slow
+	ctest --preset release -j $(JOBS) -LE 'slow|slurm'
+
+# A real Slurm of three nodes on this machine; five minutes.
+test-cluster:
+	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES) $(CLUSTER_PACKAGES)
+	@scripts/configure release TESTS
+	@cmake --build --preset release -j $(JOBS) --target eureka
+	ctest --preset release -L slurm
 
 test-all: test
 	ctest --preset release -j $(JOBS) -L slow
@@ -91,7 +102,7 @@ asan: packages
 	@scripts/install-packages $(TEST_PACKAGES)
 	@scripts/configure asan TORCH TESTS
 	cmake --build --preset asan -j $(JOBS)
-	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 ctest --preset asan -j $(JOBS) -LE slow
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 ctest --preset asan -j $(JOBS) -LE 'slow|slurm'
 
 tsan:
 	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES)
@@ -118,7 +129,7 @@ neon:
 	@scripts/aarch64-sysroot build-neon/sysroot
 	cmake --preset neon
 	cmake --build --preset neon -j $(JOBS)
-	ctest --preset neon -j $(JOBS) -LE slow
+	ctest --preset neon -j $(JOBS) -LE 'slow|slurm'
 
 bench: packages
 	@scripts/install-packages $(BENCH_PACKAGES)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/directory_lock.h"
 #include "base/embedded.h"
 #include "base/error.h"
 #include "data/data_sets.h"

@@ -13,7 +13,9 @@
 namespace eureka::serve {
 namespace {
 
-constexpr std::size_t kCacheBytes = 64 << 20, kLongFiles = 4, kKeptSections = 6;
+constexpr std::size_t kCacheBytes = 32 << 20, kLongFiles = 4, kKeptSections = 6;
+// Worked out at the same time.
+constexpr std::size_t kQuickAtATime = 4, kSlowAtATime = 2;
 
 // The query in a form in which equal questions are equal.
 std::string key_of(const RequestTarget& target) {
@@ -33,25 +35,31 @@ Answer svg_answer(const ReportFigure& figure, bool for_page) {
 
 }  // namespace
 
-Api::Api(const ServedTree& tree, RunIndex& index, const Catalog& catalog, std::size_t at_a_time)
-    : tree_(tree), index_(index), catalog_(catalog), cache_(kCacheBytes, at_a_time) {}
+Api::Api(const ServedTree& tree, RunIndex& index, const Catalog& catalog)
+    : tree_(tree),
+      index_(index),
+      catalog_(catalog),
+      quick_(kCacheBytes, kQuickAtATime),
+      slow_(kCacheBytes, kSlowAtATime) {}
 
 Answer Api::answer(const RequestTarget& target) {
   if (target.path == "/api/index") return index_answer(target);
   if (target.path == "/plain") {
     const Snapshot now = index_.snapshot();
-    return cache_.get("/plain", now->stamp, [&] { return plain_page(*now, tree_.name()); });
+    return quick_.get("/plain", now->stamp, [&] { return plain_page(*now, tree_.name()); });
   }
-  const auto cached = [&](auto work_out) {
+  const auto cached = [&](bool is_slow, auto work_out) {
     const Asked one = asked(target);
-    return cache_.get(key_of(target), one.version, [&] { return work_out(one); });
+    const bool is_long = one.entry->run && one.entry->run->metrics.offset > kReadDirectly;
+    AnswerCache& cache = is_slow || is_long ? slow_ : quick_;
+    return cache.get(key_of(target), one.version, [&] { return work_out(one); });
   };
-  if (target.path == "/api/run") return cached([&](const Asked& one) { return run_answer(one); });
-  if (target.path == "/api/series") return cached([&](const Asked& one) { return series_answer(one, target); });
-  if (target.path == "/api/group") return cached([&](const Asked& one) { return group_answer(one, target); });
-  if (target.path == "/api/study") return cached([&](const Asked& one) { return study_answer(one); });
-  if (target.path == "/api/figure") return cached([&](const Asked& one) { return figure_answer(one, target); });
-  if (target.path == "/report") return cached([&](const Asked& one) { return report_answer(one); });
+  if (target.path == "/api/run") return cached(false, [&](const Asked& one) { return run_answer(one); });
+  if (target.path == "/api/series") return cached(false, [&](const Asked& one) { return series_answer(one, target); });
+  if (target.path == "/api/group") return cached(true, [&](const Asked& one) { return group_answer(one, target); });
+  if (target.path == "/api/study") return cached(true, [&](const Asked& one) { return study_answer(one); });
+  if (target.path == "/api/figure") return cached(true, [&](const Asked& one) { return figure_answer(one, target); });
+  if (target.path == "/report") return cached(true, [&](const Asked& one) { return report_answer(one); });
   throw Refusal(404, "there is no such page", "begin at /");
 }
 
@@ -59,7 +67,7 @@ Api::Asked Api::asked(const RequestTarget& target) {
   const auto id = target.find("id");
   if (!id) throw Refusal(400, "no id is given", "ids are those of /api/index: ?id=...");
   if (!is_entry_id(*id)) throw Refusal(400, "this is no id", "ids are those of /api/index, percent-encoded");
-  Asked asked{index_.snapshot(), nullptr, 0};
+  Asked asked{index_.snapshot_with(*id), nullptr, 0};
   asked.entry = asked.index->find(*id);
   if (asked.entry == nullptr) throw Refusal(404, "there is no such run or study", "/api/index lists those that are");
   asked.version = version_of(*asked.index, *asked.entry);
@@ -79,7 +87,7 @@ Answer Api::index_answer(const RequestTarget& target) {
   const Snapshot now = index_.snapshot();
   const std::string stamp = std::to_string(now->stamp);
   if (target.find("since") == stamp) return json_answer({{"unchanged", true}, {"stamp", stamp}});
-  return cache_.get("/api/index", now->stamp, [&] { return json_answer(index_json(*now, tree_)); });
+  return quick_.get("/api/index", now->stamp, [&] { return json_answer(index_json(*now, tree_)); });
 }
 
 std::shared_ptr<Api::LongFile> Api::long_file(const std::string& id) {

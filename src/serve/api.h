@@ -1,6 +1,6 @@
 // What the server answers, request by request, without a word of HTTP: docs/serve.md has the list.
 //
-//   Api api(tree, index, catalog, 2);
+//   Api api(tree, index, catalog);
 //   api.answer(*parse_request_target("/api/run?id=a"))        throws Refusal, and Error for what cannot be read
 #pragma once
 
@@ -18,8 +18,7 @@ namespace eureka::serve {
 
 class Api {
  public:
-  // `at_a_time`: answers that are worked out at the same time.
-  Api(const ServedTree& tree, RunIndex& index, const Catalog& catalog, std::size_t at_a_time);
+  Api(const ServedTree& tree, RunIndex& index, const Catalog& catalog);
 
   Answer answer(const RequestTarget& target);
 
@@ -59,7 +58,7 @@ class Api {
   const ServedTree& tree_;
   RunIndex& index_;
   const Catalog& catalog_;
-  AnswerCache cache_;
+  AnswerCache quick_, slow_;  // apart, so that nothing quick waits for something slow
 
   std::mutex mutex_;  // of what follows
   std::list<std::pair<std::string, std::shared_ptr<LongFile>>> long_files_;

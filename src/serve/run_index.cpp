@@ -40,9 +40,40 @@ const IndexEntry* IndexSnapshot::find(const std::string& id) const {
   return found == entries.end() ? nullptr : &*found;
 }
 
+// Snapshots share what was read, so it is replaced and never changed.
+template <class Facts>
+void RunIndex::bring_up_to_date(std::shared_ptr<const Facts>& known, const OpenDirectory& directory) {
+  if (known && known->is_current(directory)) return;
+  auto facts = known ? std::make_shared<Facts>(*known) : std::make_shared<Facts>();
+  facts->refresh(directory);
+  known = std::move(facts);
+  has_changed_ = true;
+}
+
 std::shared_ptr<const IndexSnapshot> RunIndex::snapshot() {
   const std::lock_guard lock(mutex_);
-  if (last_ && std::chrono::steady_clock::now() - looked_ < kFresh) return last_;
+  return last_ && std::chrono::steady_clock::now() - looked_ < kFresh ? last_ : look_through();
+}
+
+std::shared_ptr<const IndexSnapshot> RunIndex::snapshot_with(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  const auto age = std::chrono::steady_clock::now() - looked_;
+  if (last_ && age < kFresh) return last_;
+  const auto known = known_.find(id);
+  if (!last_ || age > kFreshForOne || known == known_.end() || !known->second.run) return look_through();
+  const auto directory = tree_.open(id);
+  if (!directory || !is_run(*directory)) return look_through();
+  has_changed_ = false;
+  bring_up_to_date(known->second.run, *directory);
+  if (!has_changed_) return last_;
+  auto now = std::make_shared<IndexSnapshot>(*last_);
+  ++now->stamp;
+  for (IndexEntry& entry : now->entries)
+    if (entry.id == id) entry.run = known->second.run, entry.changed = entry.run->changed;
+  return last_ = now;
+}
+
+std::shared_ptr<const IndexSnapshot> RunIndex::look_through() {
   auto now = std::make_shared<IndexSnapshot>();
   directories_ = 0, has_changed_ = !last_;
   for (auto& [id, known] : known_) known.is_seen = false;
@@ -57,16 +88,6 @@ std::shared_ptr<const IndexSnapshot> RunIndex::snapshot() {
                                                   std::chrono::microseconds(1));
   last_ = now;
   return now;
-}
-
-// Snapshots share what was read, so it is replaced and never changed.
-template <class Facts>
-void RunIndex::bring_up_to_date(std::shared_ptr<const Facts>& known, const OpenDirectory& directory) {
-  if (known && known->is_current(directory)) return;
-  auto facts = known ? std::make_shared<Facts>(*known) : std::make_shared<Facts>();
-  facts->refresh(directory);
-  known = std::move(facts);
-  has_changed_ = true;
 }
 
 void RunIndex::look_into(const OpenDirectory& directory, const Place& place, IndexSnapshot& into) {

@@ -41,11 +41,14 @@ struct IndexSnapshot {
 
 class RunIndex {
  public:
-  static constexpr std::chrono::milliseconds kFresh{700};
+  static constexpr std::chrono::milliseconds kFresh{700}, kFreshForOne{10'000};
 
   explicit RunIndex(const ServedTree& tree) : tree_(tree) {}
 
   std::shared_ptr<const IndexSnapshot> snapshot();
+  // With this entry as it is now; if it is a run, the others may be as they were kFreshForOne ago: whoever looks at one
+  // run does not wait until all are looked through.
+  std::shared_ptr<const IndexSnapshot> snapshot_with(const std::string& id);
 
  private:
   struct Known {
@@ -60,6 +63,7 @@ class RunIndex {
 
   template <class Facts>
   void bring_up_to_date(std::shared_ptr<const Facts>& known, const OpenDirectory& directory);
+  std::shared_ptr<const IndexSnapshot> look_through();
   void look_into(const OpenDirectory& directory, const Place& place, IndexSnapshot& into);
   void add_run(const OpenDirectory& directory, const Place& place, IndexSnapshot& into);
   void count_trials(IndexSnapshot& into) const;

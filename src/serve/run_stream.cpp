@@ -33,13 +33,13 @@ RunStream::RunStream(const ServedTree& tree, std::string id, const std::string& 
   const auto directory = tree_.open(id_);
   if (!directory) return;
   if (const auto known = parse_place(place)) {
-    metrics_.offset = known->first, events_.offset = known->second;
-    metrics_.inode = directory->stamp("metrics.jsonl").inode;
-    events_.inode = directory->stamp("events.jsonl").inode;
+    at_.metrics.offset = known->first, at_.events.offset = known->second;
+    at_.metrics.inode = directory->stamp("metrics.jsonl").inode;
+    at_.events.inode = directory->stamp("events.jsonl").inode;
     return;
   }
-  begin_at_end(*directory, "metrics.jsonl", metrics_);
-  begin_at_end(*directory, "events.jsonl", events_);
+  begin_at_end(*directory, "metrics.jsonl", at_.metrics);
+  begin_at_end(*directory, "events.jsonl", at_.events);
 }
 
 // Behind the last whole line.
@@ -80,12 +80,12 @@ RunStream::Change RunStream::read_on(const OpenDirectory& directory, const char*
 }
 
 std::string RunStream::event(const char* name, const std::string& data) const {
-  return fmt::format("id: {}-{}\nevent: {}\ndata: {}\n\n", metrics_.offset, events_.offset, name, data);
+  return fmt::format("id: {}-{}\nevent: {}\ndata: {}\n\n", at_.metrics.offset, at_.events.offset, name, data);
 }
 
 std::string RunStream::news() {
   const auto directory = tree_.open(id_);
-  if (!directory) return status_ == "gone" ? "" : (status_ = "gone", event("status", R"({"status":"gone"})"));
+  if (!directory) return at_.status == "gone" ? "" : (at_.status = "gone", event("status", R"({"status":"gone"})"));
   std::string text, lines;
   const auto take = [&](const char* file, Log& log, auto one) {
     const Change change = read_on(*directory, file, log, lines);
@@ -98,8 +98,8 @@ std::string RunStream::news() {
     for (std::size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1))
       text += one(rest.substr(0, end));
   };
-  take("metrics.jsonl", metrics_, [&](std::string_view line) { return row_event(line); });
-  take("events.jsonl", events_, [&](std::string_view line) { return other_event(line); });
+  take("metrics.jsonl", at_.metrics, [&](std::string_view line) { return row_event(line); });
+  take("events.jsonl", at_.events, [&](std::string_view line) { return other_event(line); });
   return text + status_event(*directory);
 }
 
@@ -110,8 +110,8 @@ std::string RunStream::row_event(std::string_view line) {
   } catch (const Error&) {
     return {};
   }
-  if (row.step() <= metrics_.last_step) return {};
-  metrics_.last_step = row.step();
+  if (row.step() <= at_.metrics.last_step) return {};
+  at_.metrics.last_step = row.step();
   Json values = Json::object();
   for (const auto& [name, value] : row.numbers()) values[name] = value;
   return event("row", Json{{"step", number_json(row.step())}, {"values", values}}.dump(-1, Json::BadText::replace));
@@ -124,9 +124,9 @@ std::string RunStream::other_event(std::string_view line) {
 
 std::string RunStream::status_event(const OpenDirectory& directory) {
   if (!facts_.is_current(directory)) facts_.refresh(directory);
-  const std::string before = std::exchange(status_, facts_.status);
-  if (before == status_) return {};
-  return event("status", Json{{"status", status_},
+  const std::string before = std::exchange(at_.status, facts_.status);
+  if (before == at_.status) return {};
+  return event("status", Json{{"status", at_.status},
                               {"step", maybe_json(facts_.metrics.step)},
                               {"steps", facts_.steps ? Json(*facts_.steps) : Json(nullptr)},
                               {"moment", maybe_json(facts_.moment)}}

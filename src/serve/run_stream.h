@@ -21,11 +21,23 @@ class RunStream {
 
   std::string news();
 
- private:
+  // What it has told up to now.
   struct Log {
     std::uint64_t offset = 0, inode = 0;
     double last_step = -1;
+    bool operator==(const Log&) const = default;
   };
+  struct Place {
+    Log metrics, events;
+    std::string status;
+    bool operator==(const Place&) const = default;
+  };
+  const Place& place() const { return at_; }
+  // As if it had told what lies between.
+  void go_to(const Place& place) { at_ = place; }
+  const std::string& id() const { return id_; }
+
+ private:
   void begin_at_end(const OpenDirectory& directory, const char* file, Log& log) const;
   // The whole lines behind the offset, if the file is still the one that was read.
   enum class Change { none, lines, reset };
@@ -37,8 +49,7 @@ class RunStream {
 
   const ServedTree& tree_;
   std::string id_;
-  Log metrics_, events_;
-  std::string status_;
+  Place at_;
   RunFacts facts_;
 };
 

@@ -57,6 +57,9 @@ FileStamp OpenFile::stamp() const {
 }
 
 std::string OpenFile::read(std::uint64_t offset, std::size_t count) const {
+  // No more room than there are bytes: mostly a line or two is new.
+  const std::uint64_t there = stamp().bytes;
+  count = static_cast<std::size_t>(std::min<std::uint64_t>(count, there > offset ? there - offset : 0));
   std::string bytes(count, '\0');
   std::size_t got = 0;
   while (got < count) {
@@ -145,6 +148,17 @@ std::optional<OpenDirectory> ServedTree::open(const std::string& id) const {
     begin = end + 1;
   }
   return at.is_open() ? std::optional(OpenDirectory(std::move(at))) : std::nullopt;
+}
+
+std::string ServedTree::stamps(const std::string& id) const {
+  const auto directory = open(id);
+  if (!directory) return "gone";
+  std::string text;
+  for (const char* file : {"metrics.jsonl", "events.jsonl", "meta.json", "summary.json"}) {
+    const FileStamp stamp = directory->stamp(file);
+    text += fmt::format("{} {} {};", stamp.inode, stamp.bytes, stamp.changed);
+  }
+  return text;
 }
 
 std::string ServedTree::name() const { return root_.filename().string(); }

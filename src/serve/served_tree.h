@@ -91,6 +91,8 @@ class ServedTree {
 
   // Nothing for what is no id, or no directory, or behind a link.
   std::optional<OpenDirectory> open(const std::string& id) const;
+  // Of the files of a run: as text that is another when one has changed.
+  std::string stamps(const std::string& id) const;
   // For readers that want a path. Requires: an id.
   fs::path path(const std::string& id) const { return id == "." ? root_ : root_ / id; }
   const fs::path& root() const { return root_; }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kRequestBytes = 32 << 10;  // line and headers
 constexpr std::size_t kStackBytes = 2 << 20, kStreamPiece = 32 << 10;
-constexpr unsigned kIdleSeconds = 60, kAtATime = 2;
+constexpr unsigned kIdleSeconds = 60;
 
 // From its first line until it is answered.
 struct Request {
@@ -70,12 +70,12 @@ MHD_Result send(MHD_Connection* connection, const Answer& answer) {
 
 // A viewer and what is still to be sent of what it said last.
 struct Stream {
-  Stream(const ServedTree& tree, Watch& watch, const std::string& id, const std::string& place, int socket,
-         std::atomic<unsigned>& count)
-      : viewer(tree, watch, id, place, socket), viewers(count) {}
+  Stream(std::unique_ptr<Viewer> who, std::atomic<unsigned>& count) : viewer(std::move(who)), viewers(count) {
+    ++viewers;
+  }
   ~Stream() { --viewers; }
 
-  Viewer viewer;
+  std::unique_ptr<Viewer> viewer;
   std::atomic<unsigned>& viewers;
   std::string pending;
 };
@@ -84,7 +84,7 @@ ssize_t read_stream(void* held, std::uint64_t, char* into, std::size_t most) {
   auto& stream = *static_cast<Stream*>(held);
   try {
     if (stream.pending.empty()) {
-      auto next = stream.viewer.next();
+      auto next = stream.viewer->next();
       if (!next) return MHD_CONTENT_READER_END_OF_STREAM;
       stream.pending = std::move(*next);
     }
@@ -126,6 +126,7 @@ class Server::Parts {
   bool is_confined_;  // before there are threads
   RunIndex index_;
   Api api_;
+  NewsBoard board_;
   Watch watch_;
   Deadlines deadlines_;
   std::atomic<unsigned> viewers_{0};
@@ -138,7 +139,8 @@ Server::Parts::Parts(const ServeOptions& options, const Catalog& catalog)
       listening_(listen_at(options.host, options.port)),
       is_confined_(options.confines && confine_to(tree_.root())),
       index_(tree_),
-      api_(tree_, index_, catalog, kAtATime),
+      api_(tree_, index_, catalog),
+      board_(tree_),
       watch_(tree_, index_),
       deadlines_(options.limits) {
   if (!listening_.is_loopback || options.asks_for_token) token_ = Token::random();
@@ -245,18 +247,15 @@ MHD_Result Server::Parts::begin_stream(MHD_Connection* connection, const Request
   const std::string id = target.find("id").value_or("");
   if (!id.empty() && !is_entry_id(id)) throw Refusal(400, "this is no id", "ids are those of /api/index");
   if (!id.empty()) {
-    const auto index = index_.snapshot();
+    const auto index = index_.snapshot_with(id);
     const IndexEntry* entry = index->find(id);
     if (entry == nullptr || !entry->run) throw Refusal(404, "there is no such run", "/api/index lists those that are");
   }
-  if (viewers_.fetch_add(1) >= options_.connections / 2) {
-    --viewers_;
-    throw Refusal(503, "too many watch already", "close some other window");
-  }
+  if (viewers_ >= options_.connections / 2) throw Refusal(503, "too many watch already", "close some other window");
   const std::string resumed = header(connection, "Last-Event-ID");
+  const std::string place = resumed.empty() ? target.find("from").value_or("") : resumed;
   const int socket = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-  auto stream = std::make_unique<Stream>(
-      tree_, watch_, id, resumed.empty() ? target.find("from").value_or("") : resumed, socket, viewers_);
+  auto stream = std::make_unique<Stream>(std::make_unique<Viewer>(tree_, board_, watch_, id, place, socket), viewers_);
   MHD_Response* response =
       ::MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kStreamPiece, &read_stream, stream.get(),
                                           [](void* held) { delete static_cast<Stream*>(held); });

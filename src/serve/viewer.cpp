@@ -12,8 +12,9 @@ constexpr std::chrono::milliseconds kPatience{2000};
 
 }  // namespace
 
-Viewer::Viewer(const ServedTree& tree, Watch& watch, const std::string& id, const std::string& place, int socket)
-    : watcher_(watch, id), socket_(socket) {
+Viewer::Viewer(const ServedTree& tree, NewsBoard& board, Watch& watch, const std::string& id, const std::string& place,
+               int socket)
+    : board_(board), watcher_(watch, id), socket_(socket) {
   if (!id.empty()) run_.emplace(tree, id, place);
 }
 
@@ -23,7 +24,7 @@ bool Viewer::has_gone() const {
 }
 
 std::string Viewer::news() {
-  if (run_) return run_->news();
+  if (run_) return board_.news(*run_);
   if (!index_changed_ || steady_clock::now() - last_sent_ < kBetweenIndexes) return {};
   index_changed_ = false;
   return "event: index\ndata: {}\n\n";

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "serve/run_stream.h"
+#include "serve/news_board.h"
 #include "serve/watch.h"
 
 namespace eureka::serve {
@@ -14,7 +14,8 @@ namespace eureka::serve {
 class Viewer {
  public:
   // `id` of a run, or empty: the index. `place` is where an earlier stream had come to.
-  Viewer(const ServedTree& tree, Watch& watch, const std::string& id, const std::string& place, int socket);
+  Viewer(const ServedTree& tree, NewsBoard& board, Watch& watch, const std::string& id, const std::string& place,
+         int socket);
 
   // Waits for what is next. Nothing at the end: the server stops, or the other side has gone.
   std::optional<std::string> next();
@@ -23,6 +24,7 @@ class Viewer {
   bool has_gone() const;
   std::string news();
 
+  NewsBoard& board_;
   std::optional<RunStream> run_;
   Watch::Watcher watcher_;
   int socket_;

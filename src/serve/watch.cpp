@@ -1,7 +1,5 @@
 #include "serve/watch.h"
 
-#include <fmt/format.h>
-
 namespace eureka::serve {
 namespace {
 
@@ -22,14 +20,7 @@ void Watch::stop() {
 
 std::string Watch::state_of(const std::string& id) const {
   if (id.empty()) return std::to_string(index_.snapshot()->stamp);
-  const auto directory = tree_.open(id);
-  if (!directory) return "gone";
-  std::string state;
-  for (const char* file : {"metrics.jsonl", "events.jsonl", "meta.json", "summary.json"}) {
-    const FileStamp stamp = directory->stamp(file);
-    state += fmt::format("{} {} {};", stamp.inode, stamp.bytes, stamp.changed);
-  }
-  return state;
+  return tree_.stamps(id);
 }
 
 void Watch::look() {

@@ -66,6 +66,7 @@ class Command {
   bool has_said(std::string_view words) const { return has("err", words); }
   // On stdout, so far.
   bool has_printed(std::string_view words) const { return has("out", words); }
+  std::string printed() const { return read_file(directory_.path() / "out"); }
 
   CommandResult wait() {
     int status = 0;

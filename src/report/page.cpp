@@ -6,7 +6,6 @@
 #include "base/printable.h"
 #include "figure/markup.h"
 #include "figure/svg_painter.h"
-#include "report/bundle.h"
 
 namespace eureka {
 namespace {
@@ -122,8 +121,7 @@ std::string embedded_data(const std::vector<PageSection>& sections) {
 
 }  // namespace
 
-std::string page_html(const std::vector<PageSection>& sections) {
-  const PageBundle bundle = report_bundle();
+std::string page_html(const std::vector<PageSection>& sections, const PageBundle& bundle) {
   const bool is_live = !bundle.script.empty();
   const std::string title =
       sections.size() == 1 ? sections[0].title : fmt::format("{} and {} more", sections[0].title, sections.size() - 1);

@@ -30,7 +30,7 @@ async function picture(name, view, options, ready = async () => {}) {
 
 const drawn = (page) => page.locator('figure.chart canvas').first().waitFor();
 try {
-  await picture('page-list', 'index', {});
+  await picture('page-list', 'index', {}, (page) => page.locator('table').last().waitFor());
   await picture('page-study', 'study?id=cures', {}, drawn);
   await picture('page-run', 'run?id=run', { colorScheme: 'dark' }, async (page) => {
     await drawn(page);

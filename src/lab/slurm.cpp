@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "data/run_program.h"
+#include "base/run_program.h"
 #include "io/json.h"
 #include "lab/study_tasks.h"
 #include "lab/trial_time.h"

@@ -118,17 +118,23 @@ void RunFacts::refresh(const OpenDirectory& directory) {
   if (!is_read_ || stamps_.config != before.config) read_config(directory);
   if (!is_read_ || stamps_.meta != before.meta || stamps_.summary != before.summary || stamps_.events != before.events)
     read_records(directory);
-  if (stamps_.metrics != before.metrics) {
-    if (const auto file = directory.open("metrics.jsonl"))
-      metrics.read_on(*file);
-    else
-      metrics = {};
-  }
+  if (stamps_.metrics != before.metrics) read_metrics_on(directory);
   is_read_ = true;
   version = next_version();
   changed = std::max({stamps_.config.changed, stamps_.meta.changed, stamps_.summary.changed, stamps_.events.changed,
                       stamps_.metrics.changed});
   is_damaged = is_config_damaged_ || is_record_damaged_;
+}
+
+void RunFacts::read_metrics_on(const OpenDirectory& directory) {
+  try {
+    if (const auto file = directory.open("metrics.jsonl"))
+      metrics.read_on(*file);
+    else
+      metrics = {};
+  } catch (const std::exception&) {
+    is_record_damaged_ = true;
+  }
 }
 
 void RunFacts::read_config(const OpenDirectory& directory) {
@@ -145,7 +151,7 @@ void RunFacts::read_config(const OpenDirectory& directory) {
     if (const auto size = value_of<std::int64_t>(config, "train.batch")) batch = static_cast<double>(*size);
     for (const auto& [key, entry] : config) options.emplace_back(kept(key), kept(shown(entry.value)));
     is_config_damaged_ = false;
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     // Told in full by the page of the run.
   }
 }
@@ -157,7 +163,7 @@ void RunFacts::read_records(const OpenDirectory& directory) {
   const auto read = [&](const char* file, auto use) {
     try {
       if (const auto text = directory.read(file, kMostRecordBytes)) use(*text);
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       is_record_damaged_ = true;
     }
   };

@@ -56,6 +56,7 @@ class RunFacts {
 
  private:
   void read_config(const OpenDirectory& directory);
+  void read_metrics_on(const OpenDirectory& directory);
   void read_records(const OpenDirectory& directory);
 
   struct Stamps {

@@ -27,7 +27,7 @@ void StudyFacts::refresh(const OpenDirectory& directory) {
   const auto read = [&](const char* file, std::uint64_t most, auto use) {
     try {
       if (const auto text = directory.read(file, most)) use(*text);
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       is_damaged = true;
     }
   };

@@ -29,7 +29,13 @@ void Watch::look() {
     std::map<std::string, std::string> states;
     for (const auto& [id, watched] : watched_) states[id];
     lock.unlock();
-    for (auto& [id, state] : states) state = state_of(id);
+    for (auto& [id, state] : states) {
+      try {
+        state = state_of(id);
+      } catch (const std::exception&) {
+        state = "cannot be told";  // whoever asks is told why
+      }
+    }
     lock.lock();
     bool has_any = false;
     for (auto& [id, state] : states) {

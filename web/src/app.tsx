@@ -27,14 +27,14 @@ function smoother(by: number): void {
 
 function useChartKeys(): void {
   useKeys([
-    { key: 'y', does: '', run: () => setLog(now().logX, !now().logY) },
-    { key: 'l', does: '', run: () => setLog(!now().logX, now().logY) },
-    { key: 's', does: '', run: () => setSeeds(!now().seeds) },
-    { key: 'm', does: '', run: () => setAligned(!now().aligned) },
-    { key: 'u', does: '', run: () => setX(X_KINDS[(X_KINDS.indexOf(now().x) + 1) % X_KINDS.length] ?? 'step') },
-    { key: 'w', does: '', run: () => setZoom(undefined) },
-    { key: '[', does: '', run: () => smoother(-1) },
-    { key: ']', does: '', run: () => smoother(1) },
+    { key: 'y', run: () => setLog(now().logX, !now().logY) },
+    { key: 'l', run: () => setLog(!now().logX, now().logY) },
+    { key: 's', run: () => setSeeds(!now().seeds) },
+    { key: 'm', run: () => setAligned(!now().aligned) },
+    { key: 'u', run: () => setX(X_KINDS[(X_KINDS.indexOf(now().x) + 1) % X_KINDS.length] ?? 'step') },
+    { key: 'w', run: () => setZoom(undefined) },
+    { key: '[', run: () => smoother(-1) },
+    { key: ']', run: () => smoother(1) },
   ]);
 }
 
@@ -50,9 +50,9 @@ function App(): JSX.Element {
   };
   useChartKeys();
   useKeys([
-    { key: '?', does: '', run: () => setHelping(true) },
-    { key: 'h', does: '', run: () => { location.hash = viewLink('index'); } },
-    { key: 't', does: '', run: turn },
+    { key: '?', run: () => setHelping(true) },
+    { key: 'h', run: () => { location.hash = viewLink('index'); } },
+    { key: 't', run: turn },
   ]);
   const id = view.values.get('id') ?? '';
   useEffect(() => {

@@ -1,9 +1,8 @@
-// Single keys, for those who do not reach for the mouse. One list: what they do, and the help that says so.
+// Single keys, for those who do not reach for the mouse. views/help.tsx says what they do.
 import { useEffect } from 'preact/hooks';
 
 export interface Key {
   key: string;
-  does: string;
   run(): void;
 }
 

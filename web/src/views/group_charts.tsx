@@ -34,7 +34,7 @@ function shownFromSeries(groups: readonly RunGroup[], series: ManySeries, choice
 }
 
 // Medians as the server has worked them out.
-export function shownFromGroup(group: Group, series: ManySeries): ShownGroup[] {
+function shownFromGroup(group: Group, series: ManySeries): ShownGroup[] {
   return group.arms.map((arm) => ({
     name: arm.name,
     isBaseline: arm.baseline,

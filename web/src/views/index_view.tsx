@@ -33,11 +33,11 @@ export function IndexView({ view, index }: { view: View; index: Index }): JSX.El
     else if (filterText !== '') location.hash = viewLink('compare', { f: filterText, ...(by === BY_ALL ? {} : { by }) });
   };
   useKeys([
-    { key: '/', does: '', run: () => filterField.current?.focus() },
-    { key: 'c', does: '', run: compare },
-    { key: 'j', does: '', run: () => moveFocus(1) },
-    { key: 'k', does: '', run: () => moveFocus(-1) },
-    { key: 'x', does: '', run: clickChoice },
+    { key: '/', run: () => filterField.current?.focus() },
+    { key: 'c', run: compare },
+    { key: 'j', run: () => moveFocus(1) },
+    { key: 'k', run: () => moveFocus(-1) },
+    { key: 'x', run: clickChoice },
   ]);
   const studies = studiesOf(index).filter((study) => filterText === '' || shown.some((run) => run.study === study.id));
   return (

@@ -62,7 +62,7 @@ function(eureka_tests name)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(${target} PRIVATE eureka_flags ${ARG_LIBRARIES} GTest::gmock)
     # The time goes into the libraries.
-    target_compile_options(${target} PRIVATE ${EUREKA_TEXT_OPTIONS} $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
+    target_compile_options(${target} PRIVATE ${EUREKA_TEST_OPTIONS} $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
     if(NOT ARG_OWN_HEADERS)
       target_precompile_headers(${target} REUSE_FROM eureka_test_headers)
     endif()

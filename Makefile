@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian 12 machine: make demo, make test.
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo pictures test test-all asan tsan fuzz clang check-all neon bench lint format clean
+.PHONY: help packages build demo pictures test test-all test-cluster asan tsan fuzz clang check-all neon bench lint format clean
 
 # What the program needs, without libtorch; what the reference engine on libtorch needs; what the tests and benches need.
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
@@ -8,6 +8,7 @@ PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt
 TORCH_PACKAGES := libopenblas-openmp-dev
 TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
+CLUSTER_PACKAGES := slurmctld slurmd slurm-client munge
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
 LINT_PACKAGES := clang-format clang-tidy python3
 CLANG_PACKAGES := clang libclang-rt-14-dev
@@ -25,9 +26,10 @@ endif
 help:
 	@echo "make demo    install what is missing, build, train one run, run the study of cures, print what it found, write a report of it"
 	@echo "make test    install what is missing, build, run the tests (make test-all: the slow ones too)"
+	@echo "make test-cluster  studies through a real Slurm of three nodes on this machine, with faults"
 	@echo "make build   leaves the program at build/eureka, with the reference engine on libtorch"
 	@echo "make pictures  those of README and docs/pictures, from the runs of make demo"
-	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
+	@echo "make bench   speed of training steps against PyTorch, and of the parts"
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
 	@echo "make tsan    threads and studies under the thread sanitizer;  make fuzz SECONDS=60  every reader of files under libFuzzer"
 	@echo "make check-all   asan, tsan, lint, and a build by clang"
@@ -72,7 +74,14 @@ test: packages
 	@scripts/check-layers
 	@scripts/configure release TORCH TESTS
 	@cmake --build --preset release -j $(JOBS)
-	ctest --preset release -j $(JOBS) -LE slow
+	ctest --preset release -j $(JOBS) -LE 'slow|slurm'
+
+# A real Slurm of three nodes on this machine; five minutes.
+test-cluster:
+	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES) $(CLUSTER_PACKAGES)
+	@scripts/configure release TESTS
+	@cmake --build --preset release -j $(JOBS) --target eureka
+	ctest --preset release -L slurm
 
 test-all: test
 	ctest --preset release -j $(JOBS) -L slow
@@ -82,7 +91,7 @@ asan: packages
 	@scripts/install-packages $(TEST_PACKAGES)
 	@scripts/configure asan TORCH TESTS
 	cmake --build --preset asan -j $(JOBS)
-	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 ctest --preset asan -j $(JOBS) -LE slow
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 ctest --preset asan -j $(JOBS) -LE 'slow|slurm'
 
 tsan:
 	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES)
@@ -109,7 +118,7 @@ neon:
 	@scripts/aarch64-sysroot build-neon/sysroot
 	cmake --preset neon
 	cmake --build --preset neon -j $(JOBS)
-	ctest --preset neon -j $(JOBS) -LE slow
+	ctest --preset neon -j $(JOBS) -LE 'slow|slurm'
 
 bench: packages
 	@scripts/install-packages $(BENCH_PACKAGES)

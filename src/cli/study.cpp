@@ -10,11 +10,11 @@
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "cli/stop.h"
+#include "cli/study_elsewhere.h"
 #include "lab/local_processes.h"
 #include "lab/run_study.h"
 #include "lab/study_log.h"
 #include "report/study_progress.h"
-#include "report/study_table.h"
 
 namespace eureka::cli {
 namespace {
@@ -31,10 +31,12 @@ struct StudyArguments {
   std::string progress = "table";
   bool resume = false;
   bool json = false;
+  ElsewhereOptions elsewhere;
 };
 
 Study study_of(const StudyArguments& arguments) {
-  if (arguments.source.empty() && (arguments.out.empty() || !arguments.resume))
+  const bool is_there = arguments.resume || arguments.elsewhere.only_looks();
+  if (arguments.source.empty() && (arguments.out.empty() || !is_there))
     throw Error(ErrorKind::usage, "eureka study needs a preset or a file", {},
                 "for example: eureka study cures  (eureka list presets), or --out DIR --resume to continue one");
   Study study =
@@ -45,6 +47,7 @@ Study study_of(const StudyArguments& arguments) {
     for (std::int64_t seed = 1; seed <= arguments.seeds; ++seed) study.seeds.push_back(seed);
   }
   if (arguments.timeout > 0) study.timeout_seconds = arguments.timeout;
+  overlay(arguments.elsewhere, study.slurm);
   return study;
 }
 
@@ -61,17 +64,12 @@ void print_times(Clock::time_point start, int jobs) {
        format_duration(seconds(children.ru_utime) + seconds(children.ru_stime)), jobs);
 }
 
-void print_report(const StudyReport& report, const fs::path& out) {
-  StudyTextOptions options;
-  if (is_terminal(STDOUT_FILENO)) options.width = terminal_columns(STDOUT_FILENO);
-  options.color = use_color(STDOUT_FILENO);
-  print("{}\n{}\n", Layout{study_text(report, options)}, (out / "study.json").string());
-}
-
 int study(const StudyArguments& arguments) {
   const auto start = Clock::now();
   const Study study = study_of(arguments);
   const fs::path out = arguments.out.empty() ? fs::path("studies") / study.name : fs::path(arguments.out);
+  if (arguments.elsewhere.asked())
+    return study_elsewhere(study, {out, arguments.resume}, arguments.elsewhere, arguments.json);
   const int jobs = arguments.jobs > 0 ? arguments.jobs : usable_cores();
   LocalProcesses executor({.jobs = jobs, .timeout_seconds = study.timeout_seconds});
   StudyProgress table;
@@ -84,18 +82,13 @@ int study(const StudyArguments& arguments) {
                   study.timeout_seconds));
   const StudyOutcome outcome =
       run_study(study, catalog(), {out, arguments.resume}, executor, std::move(observers), stop_requested());
-  for (const TrialFailure& failure : outcome.failures)
-    tell("eureka: {}: {}\n", failure.directory.string(), failure.reason);
   if (outcome.end == StudyEnd::interrupted) {
+    tell_failures(outcome);
     tell("eureka: interrupted; every trial is checkpointed: eureka study --out {} --resume\n", out.string());
     return kInterrupted;
   }
-  if (outcome.report && arguments.json) {
-    print("{}", Lines{study_json(*outcome.report)});
-  } else if (outcome.report) {
-    print_report(*outcome.report, out);
-    print_times(start, jobs);
-  }
+  print_outcome(outcome, out, arguments.json);
+  if (outcome.report && !arguments.json) print_times(start, jobs);
   return outcome.end == StudyEnd::complete ? kOk : kFailed;
 }
 
@@ -116,6 +109,7 @@ void add_study(Command& program) {
       .one_of({"table", "json", "none"});
   verb.flag("--resume", arguments->resume, "run only what is missing; begins the study if there is none");
   verb.flag("--json", arguments->json, "print study.json instead of the table");
+  add_elsewhere_options(verb, arguments->elsewhere);
   verb.footer(
       "What the arms are compared by is said in the study's file: event = \"moment\" (default), or event = \"target\" "
       "with\n"

@@ -3,10 +3,12 @@
 
 #include "base/embedded.h"
 #include "fuzz/fuzzed_directory.h"
+#include "fuzz/memory_file.h"
 #include "fuzz/targets.h"
 #include "io/curve_file.h"
 #include "lab/run_study.h"
 #include "lab/study_plan.h"
+#include "lab/study_tasks.h"
 #include "lab/trial_row.h"
 #include "train/records/branch_origin.h"
 #include "train/run_directory.h"
@@ -52,8 +54,22 @@ void study(std::string_view bytes) {
   });
 }
 
+// A task for another machine, as `eureka trial` reads it.
+void task_list(std::string_view bytes) {
+  const MemoryFile file(bytes);
+  for (std::size_t index = 0; index < 2; ++index)
+    allow_errors([&] {
+      const StudyTask task = read_task(file.path(), index, catalog());
+      for (const Trial& trial : task.trials)
+        EUREKA_CHECK(!trial.directory.lexically_relative(task.study).string().starts_with(".."),
+                     "a trial lies in its study");
+    });
+}
+
 }  // namespace
 
-std::vector<FuzzTarget> directory_targets() { return {{"run_directory", run_directory}, {"study", study}}; }
+std::vector<FuzzTarget> directory_targets() {
+  return {{"run_directory", run_directory}, {"study", study}, {"task_list", task_list}};
+}
 
 }  // namespace eureka::fuzz

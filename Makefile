@@ -7,6 +7,8 @@ PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt
                     libtomlplusplus-dev zlib1g-dev libpng-dev python3
 TORCH_PACKAGES := libopenblas-openmp-dev
 TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
+# What the statistics are held against.
+ORACLE_PACKAGES := r-cran-survival
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
 CLUSTER_PACKAGES := slurmctld slurmd slurm-client munge
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
@@ -70,7 +72,7 @@ pictures: demo
 	build/eureka report runs/demo/looks --figure attention-1 -o docs/pictures/attention.png
 
 test: packages
-	@scripts/install-packages $(TEST_PACKAGES)
+	@scripts/install-packages $(TEST_PACKAGES) $(ORACLE_PACKAGES)
 	@scripts/check-layers
 	@scripts/configure release TORCH TESTS
 	@cmake --build --preset release -j $(JOBS)

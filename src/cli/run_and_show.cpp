@@ -76,7 +76,10 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
   Heartbeat heartbeat(options.heartbeat, plot);
   StepTimes observer(heartbeat);
   const RunOutcome outcome = run_training(config, request, observer, stop_requested());
-  plot.finish();
+  if (outcome.status == RunStatus::interrupted)
+    plot.leave();
+  else
+    plot.finish();
   const std::string place = request.directory.string();
   if (outcome.status == RunStatus::interrupted) {
     tell("eureka: interrupted; checkpoint saved. Continue with: eureka train --out {} --resume\n", place);

@@ -3,10 +3,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/cores.h"
 #include "base/output.h"
+#include "base/suggest.h"
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "cli/stop.h"
@@ -29,6 +31,7 @@ struct StudyArguments {
   std::int64_t seeds = 0;
   double timeout = 0;
   std::string progress = "table";
+  std::vector<std::string> curves;
   bool resume = false;
   bool json = false;
   ElsewhereOptions elsewhere;
@@ -64,6 +67,15 @@ void print_times(Clock::time_point start, int jobs) {
        format_duration(seconds(children.ru_utime) + seconds(children.ru_stime)), jobs);
 }
 
+void refuse_unknown_curves(const std::vector<std::string>& curves, const Study& study) {
+  std::vector<std::string> arms;
+  for (const StudyArm& arm : study.arms) arms.push_back(arm.name);
+  for (const std::string& curve : curves)
+    if (std::find(arms.begin(), arms.end(), curve) == arms.end())
+      throw Error(ErrorKind::usage, fmt::format("the study has no arm '{}'", curve), "--curve",
+                  did_you_mean(curve, arms));
+}
+
 int study(const StudyArguments& arguments) {
   const auto start = Clock::now();
   const Study study = study_of(arguments);
@@ -72,7 +84,8 @@ int study(const StudyArguments& arguments) {
     return study_elsewhere(study, {out, arguments.resume}, arguments.elsewhere, arguments.json);
   const int jobs = arguments.jobs > 0 ? arguments.jobs : usable_cores();
   LocalProcesses executor({.jobs = jobs, .timeout_seconds = study.timeout_seconds});
-  StudyProgress table;
+  refuse_unknown_curves(arguments.curves, study);
+  StudyProgress table(stop_requested());
   JsonLines lines(out, [](const std::string& line) { tell("{}\n", Lines{line}); });
   StudyObservers observers;
   if (arguments.progress == "table") observers.add(table);
@@ -87,7 +100,7 @@ int study(const StudyArguments& arguments) {
     tell("eureka: interrupted; every trial is checkpointed: eureka study --out {} --resume\n", out.string());
     return kInterrupted;
   }
-  print_outcome(outcome, out, arguments.json);
+  print_outcome(outcome, out, arguments.json, arguments.curves);
   if (outcome.report && !arguments.json) print_times(start, jobs);
   return outcome.end == StudyEnd::complete ? kOk : kFailed;
 }
@@ -107,6 +120,9 @@ void add_study(Command& program) {
   verb.option("--timeout", arguments->timeout, "seconds without a step after which a trial counts as hung").positive();
   verb.option("--progress", arguments->progress, "on standard error: table, json (a line for each event) or none")
       .one_of({"table", "json", "none"});
+  verb.option("--curve", arguments->curves,
+              "an arm to draw in the survival plot, which holds five; repeatable (default: the soonest and the latest)")
+      .repeatable();
   verb.flag("--resume", arguments->resume, "run only what is missing; begins the study if there is none");
   verb.flag("--json", arguments->json, "print study.json instead of the table");
   add_elsewhere_options(verb, arguments->elsewhere);

@@ -224,7 +224,8 @@ void tell_failures(const StudyOutcome& outcome) {
     tell("eureka: {}: {}\n", failure.directory.string(), failure.reason);
 }
 
-void print_outcome(const StudyOutcome& outcome, const fs::path& out, bool json) {
+void print_outcome(const StudyOutcome& outcome, const fs::path& out, bool json,
+                   const std::vector<std::string>& curves) {
   tell_failures(outcome);
   if (!outcome.report) return;
   if (json) {
@@ -232,6 +233,7 @@ void print_outcome(const StudyOutcome& outcome, const fs::path& out, bool json) 
     return;
   }
   StudyTextOptions options;
+  options.curves = curves;
   if (is_terminal(STDOUT_FILENO)) options.width = terminal_columns(STDOUT_FILENO);
   options.color = use_color(STDOUT_FILENO);
   print("{}\n{}\n", Layout{study_text(*outcome.report, options)}, (out / "study.json").string());

@@ -35,6 +35,7 @@ int study_elsewhere(const Study& study, const StudyRequest& request, const Elsew
 void tell_failures(const StudyOutcome& outcome);
 
 // The report, as a table or as study.json, and what failed.
-void print_outcome(const StudyOutcome& outcome, const fs::path& out, bool json);
+void print_outcome(const StudyOutcome& outcome, const fs::path& out, bool json,
+                   const std::vector<std::string>& curves = {});
 
 }  // namespace eureka::cli

@@ -32,6 +32,8 @@ endfunction()
 #
 #   eureka_tests(io LABEL unit LIBRARIES eureka_io)
 #   eureka_tests(nn LABEL unit LIBRARIES eureka_torch WHOLE)       one entry for all: loading torch for each costs more than the test
+# Where the start of a process is dear (EUREKA_SHARDS), a program's tests are that many entries, each with its share of them.
+#
 #   eureka_tests(engine ... EVERY_SET "*")                         and those that fit the pattern once more with each instruction
 #                                                                  set; a set the machine has not is skipped
 function(eureka_tests name)
@@ -60,7 +62,7 @@ function(eureka_tests name)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(${target} PRIVATE eureka_flags ${ARG_LIBRARIES} GTest::gmock)
     # The time goes into the libraries.
-    target_compile_options(${target} PRIVATE ${EUREKA_TEXT_OPTIONS} $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
+    target_compile_options(${target} PRIVATE ${EUREKA_TEST_OPTIONS} $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
     if(NOT ARG_OWN_HEADERS)
       target_precompile_headers(${target} REUSE_FROM eureka_test_headers)
     endif()
@@ -77,6 +79,13 @@ function(eureka_tests name)
     if(ARG_WHOLE)
       add_test(NAME ${target} COMMAND ${target})
       set_tests_properties(${target} PROPERTIES LABELS ${label} TIMEOUT ${whole_timeout})
+    elseif(EUREKA_SHARDS)
+      math(EXPR last "${EUREKA_SHARDS} - 1")
+      foreach(shard RANGE ${last})
+        add_test(NAME ${target}.${shard} COMMAND ${target} --gtest_brief=1)
+        set_tests_properties(${target}.${shard} PROPERTIES LABELS ${label} TIMEOUT ${whole_timeout}
+                             ENVIRONMENT "GTEST_TOTAL_SHARDS=${EUREKA_SHARDS};GTEST_SHARD_INDEX=${shard}")
+      endforeach()
     else()
       gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT ${discovery_timeout}
                            PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT})

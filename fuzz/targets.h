@@ -15,9 +15,11 @@ struct FuzzTarget {
   void (*run)(std::string_view bytes);
 };
 
-// Those of file formats, those of directories made of several files, and those of requests to a server.
+// Those of file formats, those of directories made of several files, those of what a report shows, and those of
+// requests to a server.
 std::vector<FuzzTarget> format_targets();
 std::vector<FuzzTarget> directory_targets();
+std::vector<FuzzTarget> report_targets();
 std::vector<FuzzTarget> request_targets();
 
 // Bytes may be refused, with a message.

@@ -179,7 +179,10 @@ double Json::to_double() const {
 std::int64_t Json::to_int64() const {
   if (const auto* number = std::get_if<std::int64_t>(&value_)) return *number;
   if (is_unsigned()) return static_cast<std::int64_t>(std::get<std::uint64_t>(value_));
-  return static_cast<std::int64_t>(to_double());
+  constexpr double kBeyond = 9223372036854775808.0;
+  const double number = to_double();
+  if (!(number >= -kBeyond && number < kBeyond)) expected("an integer");
+  return static_cast<std::int64_t>(number);
 }
 
 std::uint64_t Json::to_uint64() const {

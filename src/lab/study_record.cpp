@@ -21,6 +21,12 @@ std::optional<double> number_in(const Json& object, std::string_view key) {
   return found != nullptr && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
+// As near as an integer comes to it.
+std::int64_t whole_in(const Json& object, std::string_view key) {
+  constexpr double kMost = 1LL << 53;
+  return static_cast<std::int64_t>(std::clamp(number_in(object, key).value_or(0), -kMost, kMost));
+}
+
 std::string text_in(const Json& object, std::string_view key, const std::string& otherwise = {}) {
   const Json* found = object.find(key);
   return found != nullptr && found->is_string() ? found->get<std::string>() : otherwise;
@@ -52,7 +58,7 @@ class RecordBuilder {
     record_.question = text_in(json_, "question");
     record_.base = text_in(json_, "base");
     record_.baseline = text_in(json_, "baseline");
-    record_.planned = static_cast<std::size_t>(std::max(0.0, number_in(json_, "trials_planned").value_or(0)));
+    record_.planned = static_cast<std::size_t>(std::max<std::int64_t>(0, whole_in(json_, "trials_planned")));
     record_.awaits_target = text_in(json_, "event") == "target";
     if (const Json* branch = json_.find("branch"); branch != nullptr && branch->is_object())
       record_.origin = number_in(*branch, "at");
@@ -97,7 +103,7 @@ class RecordBuilder {
 
   void add_trial(const Json& json) {
     RecordedTrial trial{.arm = text_in(json, "arm"), .point = point_of(json), .status = text_in(json, "status")};
-    trial.seed = static_cast<std::int64_t>(number_in(json, "seed").value_or(0));
+    trial.seed = whole_in(json, "seed");
     trial.steps = number_in(json, "steps").value_or(0);
     trial.moment = number_in(json, "moment");
     trial.steps_to_target = number_in(json, "steps_to_target");

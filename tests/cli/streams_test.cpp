@@ -84,6 +84,9 @@ TEST_F(Streams, OutputNeverHoldsWhatATerminalWouldObey) {
   expect_clean(both({"detect", place("none" + hostile + "\xff")}), "none\\u001b[2J\\r\\u007f\\u202e\\u009b\\xff");
   expect_clean(both({"tr" + hostile}), "there is no verb 'tr\\u001b[2J");
   expect_clean(both({"train", "two-step", "--set", "run.device=" + hostile, "--out", place("run")}), "\\u001b[2J");
+  fs::permissions(write("npm", "#!/bin/sh\necho \"npm ERR! " + hostile + "\" >&2; exit 1\n"), fs::perms::owner_all);
+  EXPECT_EQ(shell("PATH=$PWD:$PATH EUREKA_DATA_DIR=data eureka data get mnist >out 2>err"), 1);
+  expect_clean(read("out") + read("err"), "npm ERR! \\u001b[2J");
   const std::string study =
       "[study]\nquestion = \"why" + in_toml + "?\"\nbase = \"two-step\"\nseeds = 1\nbudget = 10\n";
   const std::string arm = "[[arm]]\nname = \"größe\"\n";

@@ -221,6 +221,9 @@ void expect_runs(const std::string& kind) {
     std::vector<std::string> words = {kind, name, "--set", "train.steps=2", "--out", directory.path() / name};
     const auto set = [&](const char* change) { words.insert(words.end(), {"--set", change}); };
     if (kind == "study") words.insert(words.end(), {"--seeds", "1"});
+    // Most of their time goes into evaluations, which sanitizers draw out to minutes.
+    if (EUREKA_PATIENCE > 1)
+      for (const char* change : {"train.batch=4", "train.validation_samples=20"}) set(change);
     // Drawn images instead of fetched ones, a CPU instead of a GPU.
     if (name.find("image") != std::string::npos || name.starts_with("position-"))
       for (const char* change : {"task.data=glyphs", "train.batch=2", "train.validation_samples=2", "run.device=cpu"})

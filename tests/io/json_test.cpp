@@ -65,6 +65,9 @@ TEST(Json, RefusesWhatItIsNot) {
   EXPECT_THROW(json.at("number").get<std::string>(), JsonError);
   EXPECT_THROW(json.at("number").get<bool>(), JsonError);
   EXPECT_THROW(json.at(0), JsonError);
+  EXPECT_THROW(Json(1e300).get<std::int64_t>(), JsonError);
+  EXPECT_THROW(Json(-1e300).get<std::uint64_t>(), JsonError);
+  EXPECT_EQ(Json(1e15).get<std::int64_t>(), 1'000'000'000'000'000);
   EXPECT_THROW(Json("\xff").dump(), JsonError);
   EXPECT_EQ(Json("\xff").dump(-1, Json::BadText::replace), "\"\xEF\xBF\xBD\"");
 }

@@ -209,20 +209,23 @@ def test_a_cured_model_is_watched_with_the_numbers_of_its_rule(tmp_path):
         model = models.made(name)
         with eureka.cure(model, "norm_softmax"), eureka.watch(model, out=tmp_path / name) as w:
             models.train(model, 1, w)
-        # NormSoftmax brings the deviation of every row to 1, but that of a single key.
-        assert w.numbers["attention/logit_deviation_after/layer0"] == pytest.approx(1, abs=0.02)
+        # NormSoftmax brings the deviation of a row to 1, unless all its keys are the same token.
+        assert w.numbers["attention/logit_deviation/layer0"] < 0.5
+        assert 0.95 < w.numbers["attention/logit_deviation_after/layer0"] <= 1
         assert w.run.summary["attention"] == "norm_softmax"
         assert len(w.layers) == 1
         assert w.notes == []
 
 
+@pytest.mark.skipif(not hasattr(torch, "compiler"), reason="needs PyTorch 2")
 @pytest.mark.parametrize("compiled_first", [False, True])
-def test_compiled_models(compiled_first):
+@pytest.mark.parametrize("name", ["by hand, sdpa", "by hand, matmul", "encoder"])
+def test_compiled_models(name, compiled_first):
     torch._dynamo.reset()
-    model = models.made("by hand, sdpa")
+    model = models.made(name)
     with eureka.cure(model, "norm_softmax"):
         expected = model(models.batch(0))
-    compiled = torch.compile(model, backend="eager")
+    compiled = torch.compile(model, backend="eager", fullgraph=name != "encoder")
     if compiled_first:
         compiled(models.batch(0))
     with eureka.cure(compiled, "norm_softmax") as cure:

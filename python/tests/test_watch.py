@@ -43,6 +43,7 @@ def test_every_attention_of_a_model_is_seen_and_no_number_of_it_changes(name, tm
 @pytest.mark.parametrize("style", ["matmul", "einsum", "operators", "sdpa"])
 def test_numbers_are_those_of_the_slow_reference(style, tmp_path):
     model = models.made(f"by hand, {style}")
+    model.keeps = True
     with eureka.watch(model, samples=3, out=tmp_path / "run") as w:
         loss = models.loss_of(model, models.batch(0))
         loss.backward()

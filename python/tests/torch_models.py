@@ -60,7 +60,7 @@ class ByHand(nn.Module):
         self.to_q, self.to_k, self.to_v = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
         self.head = nn.Linear(WIDTH, VOCABULARY)
         self.style = style
-        self.kept = {}
+        self.keeps, self.kept = False, {}
 
     def forward(self, ids):
         x = self.embed(ids)
@@ -81,9 +81,9 @@ class ByHand(nn.Module):
             z = torch.matmul(q, k.transpose(2, 3)) * scale
             z = z + torch.zeros_like(z[:1, :1]).masked_fill(hidden, torch.finfo(z.dtype).min)
             out = torch.matmul(torch.softmax(z, -1), v)
-        if out.requires_grad:
+        if self.keeps and out.requires_grad:
             out.retain_grad()
-        self.kept = {"q": q, "k": k, "v": v, "out": out}
+            self.kept = {"q": q, "k": k, "v": v, "out": out}
         return self.head(out.transpose(1, 2).flatten(2))
 
 

@@ -71,3 +71,18 @@ def call_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         scale=1 / math.sqrt(q.shape[-1]) if scale is None else float(scale),
         grouped=bool(given.get("enable_gqa", False)),
     )
+
+
+def masked_softmax(z: Tensor, visible: Tensor | None) -> Tensor:
+    """Softmax over the visible keys; a row that sees none has weights 0, and so have its gradients."""
+    if visible is None:
+        return torch.softmax(z, -1)
+    weights = torch.softmax(z.masked_fill(~visible, torch.finfo(z.dtype).min), -1)
+    return weights.masked_fill(~visible, 0.0)
+
+
+def count(z: Tensor, visible: Tensor | None) -> Tensor:
+    """How many keys each query sees, at least 1."""
+    if visible is None:
+        return torch.full_like(z[..., :1], z.shape[-1])
+    return visible.sum(-1, keepdim=True).clamp(min=1).to(z.dtype)

@@ -14,13 +14,33 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ._call import count, masked_softmax
+
 #: Rows of a chunk of the causal form.
 CHUNK = 128
+#: Rows at the beginning of a causal sequence that are computed with their matrix: in rows of few keys the divisor can be
+#: next to 0, and float32 then needs logits less their mean before they are divided.
+FIRST = 64
+
+
+def norm_softmax_weights(
+    z: Tensor, visible: Tensor | None, width: int, scale: float, deviation: str, epsilon: float
+) -> Tensor:
+    """By the definition, in terms of scaled logits z = scale * s: s / divisor = z / (scale * divisor)."""
+    keys = count(z, visible)
+    seen = z if visible is None else z.masked_fill(~visible, 0.0)
+    centered = seen - seen.sum(-1, keepdim=True) / keys
+    if visible is not None:
+        centered = centered.masked_fill(~visible, 0.0)
+    variance = (centered * centered).sum(-1, keepdim=True) / (keys * scale * scale) + epsilon
+    divisor = variance if deviation == "variance" else variance.sqrt()
+    return masked_softmax(centered * math.sqrt(width) / divisor.clamp(max=math.sqrt(width)), visible)
 
 
 def full_variance(q: Tensor, k: Tensor) -> Tensor:
     """Variance over all keys of each query's logits, ... x queries x 1."""
-    centered = k - k.mean(-2, keepdim=True)
+    # The scatter about any other point is larger, so its gradient by the mean is 0 and need not be worked out.
+    centered = k - k.mean(-2, keepdim=True).detach()
     covariance = centered.transpose(-1, -2) @ centered / k.shape[-2]
     return ((q @ covariance) * q).sum(-1, keepdim=True)
 
@@ -34,7 +54,7 @@ def causal_variance(q: Tensor, k: Tensor, chunk: int = CHUNK) -> Tensor:
     """
     tokens = k.shape[-2]
     mean = torch.zeros_like(k[..., :1, :])
-    scatter = torch.zeros_like(k[..., :1].expand(*k.shape[:-2], k.shape[-1], 1) * k[..., :1, :])
+    scatter = k.new_zeros(*k.shape[:-2], k.shape[-1], k.shape[-1])
     parts = []
     for start in range(0, tokens, chunk):
         keys, queries = k[..., start : start + chunk, :], q[..., start : start + chunk, :]
@@ -92,11 +112,27 @@ def norm_softmax_attention(
     exact = q.dtype if q.dtype == torch.float64 else torch.float32
     with torch.autocast(q.device.type, enabled=False):
         wide_q, wide_k = q.to(exact), k.to(exact)
+        # Softmax does not feel what all keys have in common, but rounding does.
+        wide_k = wide_k - wide_k.mean(-2, keepdim=True).detach()
         variance = causal_variance(wide_q, wide_k) if causal else full_variance(wide_q, wide_k)
         variance = variance.clamp(min=0) + epsilon
         divisor = variance if deviation == "variance" else variance.sqrt()
         divisor = divisor.clamp(max=math.sqrt(q.shape[-1]))
-        sharp = (wide_q * (multiple / divisor)).to(v.dtype)
+        factor = multiple / divisor
+        first = min(FIRST, q.shape[-2]) if causal else 0
+        if causal:
+            factor = torch.cat([torch.zeros_like(factor[..., :first, :]), factor[..., first:, :]], -2)
+        sharp = (wide_q * factor).to(v.dtype)
     attend = F.scaled_dot_product_attention if sdpa is None else sdpa
-    out: Tensor = attend(sharp, k.to(v.dtype), v, dropout_p=dropout, is_causal=causal, scale=1.0)
-    return out
+    out: Tensor = attend(sharp, wide_k.to(v.dtype), v, dropout_p=dropout, is_causal=causal, scale=1.0)
+    if first == 0:
+        return out
+    with torch.autocast(q.device.type, enabled=False):
+        scale = multiple / math.sqrt(q.shape[-1])
+        z = (wide_q[..., :first, :] @ wide_k[..., :first, :].transpose(-1, -2)) * scale
+        lower = torch.ones(first, first, dtype=torch.bool, device=q.device).tril()
+        weights = norm_softmax_weights(z, lower, q.shape[-1], scale, deviation, epsilon)
+        if dropout > 0:
+            weights = F.dropout(weights, dropout)
+        beginning = (weights @ v[..., :first, :].to(exact)).to(out.dtype)
+    return torch.cat([beginning, out[..., first:, :]], -2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,6 +27,7 @@ from ._intercept import (
 from ._rules import HeatTreatment, Rule, rule_of
 
 _CURE = "_eureka_cure"
+_cured: weakref.WeakSet[nn.Module] = weakref.WeakSet()
 
 
 class CureMode(TorchFunctionMode):
@@ -123,6 +125,7 @@ class AttentionCure:
         # A class of its own, and not a function in the module: a deep copy must run its own layers.
         module.__class__ = type(original.__name__, (original,), {"forward": forward, _CURE: self})
         self._modules.append(module)
+        _cured.add(module)
 
     def step(self) -> None:
         """One update has been done: for a rule with a schedule."""
@@ -134,6 +137,7 @@ class AttentionCure:
         """The model is as it was."""
         for module in self._modules:
             module.__class__ = type(module).__bases__[0]
+            _cured.discard(module)
         self._modules.clear()
 
     def __enter__(self) -> AttentionCure:
@@ -141,6 +145,14 @@ class AttentionCure:
 
     def __exit__(self, *_: object) -> None:
         self.remove()
+
+
+def _refuse_twice(modules: list[nn.Module]) -> None:
+    """A call of attention has one rule."""
+    for module in modules:
+        for other in list(_cured):
+            if any(part is other for part in module.modules()) or any(part is module for part in other.modules()):
+                raise Error(f"a cure is in force in {type(other).__name__} already", "usage", hint="remove() it first")
 
 
 def cure_of(module: nn.Module) -> AttentionCure | None:
@@ -180,10 +192,7 @@ def cure(
     target = plain_model(model)
     refuse_meta(target)
     modules = _modules_of(target, layers)
-    for module in modules:
-        for part in module.modules():
-            if cure_of(part) is not None:
-                raise Error(f"a cure is in force in {type(part).__name__} already", "usage", hint="remove() it first")
+    _refuse_twice(modules)
     return AttentionCure(target, made, modules)
 
 

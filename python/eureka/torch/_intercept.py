@@ -53,6 +53,10 @@ def inside_multi_head_attention(mode: Any, func: Callable[..., Any], args: tuple
         return func(*args, **kwargs)
 
 
+# torch.compile cannot follow it into its own name: such a call stays as it is written, and the rest is compiled.
+inside_multi_head_attention._torchdynamo_disable = True  # type: ignore[attr-defined]
+
+
 def plain_model(model: torch.nn.Module) -> torch.nn.Module:
     """Without what torch.compile and the data-parallel wrappers put around it."""
     while True:

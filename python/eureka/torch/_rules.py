@@ -11,28 +11,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .._error import Error
-from ._call import Call
-from ._covariance import norm_softmax_attention
+from ._call import Call, count, masked_softmax
+from ._covariance import norm_softmax_attention, norm_softmax_weights
 
 #: From here on NormSoftmax is computed without a matrix of queries by keys, where no mask is in the way.
 LONG = 256
 
 Sdpa = Callable[..., Tensor]
-
-
-def masked_softmax(z: Tensor, visible: Tensor | None) -> Tensor:
-    """Softmax over the visible keys; a row that sees none has weights 0, and so have its gradients."""
-    if visible is None:
-        return torch.softmax(z, -1)
-    weights = torch.softmax(z.masked_fill(~visible, torch.finfo(z.dtype).min), -1)
-    return weights.masked_fill(~visible, 0.0)
-
-
-def count(z: Tensor, visible: Tensor | None) -> Tensor:
-    """How many keys each query sees, at least 1."""
-    if visible is None:
-        return torch.full_like(z[..., :1], z.shape[-1])
-    return visible.sum(-1, keepdim=True).clamp(min=1).to(z.dtype)
 
 
 class Entmax15(torch.autograd.Function):
@@ -186,16 +171,8 @@ class NormSoftmax(Rule):
         return {"deviation": self.deviation, "epsilon": self.epsilon}
 
     def weights(self, z: Tensor, visible: Tensor | None, width: int, scale: float) -> Tensor:
-        """In terms of the scaled logits z = scale * s: s / divisor = z / (scale * divisor)."""
-        keys = count(z, visible)
-        seen = z if visible is None else z.masked_fill(~visible, 0.0)
-        centered = seen - seen.sum(-1, keepdim=True) / keys
-        if visible is not None:
-            centered = centered.masked_fill(~visible, 0.0)
-        variance = (centered * centered).sum(-1, keepdim=True) / (keys * scale * scale) + self.epsilon
-        divisor = variance if self.deviation == "variance" else variance.sqrt()
-        divisor = divisor.clamp(max=math.sqrt(width))
-        return masked_softmax(centered * math.sqrt(width) / divisor, visible)
+        """Of any logits, with the matrix made."""
+        return norm_softmax_weights(z, visible, width, scale, self.deviation, self.epsilon)
 
     def attend(self, call: Call, sdpa: Sdpa) -> Tensor:
         """Without a matrix of queries by keys where no mask stands in the way."""

@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian 12 machine: make demo, make test.
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo pictures test test-all asan tsan fuzz clang check-all neon bench lint format clean
+.PHONY: help packages build demo pictures test test-all wheel test-python asan tsan fuzz clang check-all neon bench lint format clean
 
 # What the program needs, without libtorch; what the reference engine on libtorch needs; what the tests and benches need.
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
@@ -8,6 +8,7 @@ PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt
 TORCH_PACKAGES := libopenblas-openmp-dev
 TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
+PYTHON_PACKAGES := python3-dev python3-venv python3-pip
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
 LINT_PACKAGES := clang-format clang-tidy python3
 CLANG_PACKAGES := clang libclang-rt-14-dev
@@ -26,6 +27,7 @@ help:
 	@echo "make demo    install what is missing, build, train one run, run the study of cures, print what it found, write a report of it"
 	@echo "make test    install what is missing, build, run the tests (make test-all: the slow ones too)"
 	@echo "make build   leaves the program at build/eureka, with the reference engine on libtorch"
+	@echo "make wheel   the Python package, eureka-lab, in dist/;  make test-python  its tests, with PyTorch 2.13 in a virtual environment"
 	@echo "make pictures  those of README and docs/pictures, from the runs of make demo"
 	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
@@ -71,12 +73,23 @@ test: packages
 	@scripts/install-packages $(TEST_PACKAGES)
 	@scripts/check-layers
 	@scripts/configure release TORCH TESTS
+	@scripts/python-part
 	@cmake --build --preset release -j $(JOBS)
 	ctest --preset release -j $(JOBS) -LE slow
 
 test-all: test
 	ctest --preset release -j $(JOBS) -L slow
 	@$(MAKE) --no-print-directory neon
+
+# The Python package: what it makes lies in dist/.
+wheel:
+	@scripts/install-packages $(PROGRAM_PACKAGES) $(PYTHON_PACKAGES)
+	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
+
+test-python:
+	@scripts/install-packages $(PROGRAM_PACKAGES) $(PYTHON_PACKAGES)
+	@scripts/configure release
+	@scripts/test-python $(PYTHON) $(JOBS)
 
 asan: packages
 	@scripts/install-packages $(TEST_PACKAGES)

@@ -40,7 +40,7 @@ def test_every_attention_of_a_model_is_seen_and_no_number_of_it_changes(name, tm
         assert f"attenuation/d_q/layer{layer}/head{models.HEADS - 1}" in run.columns
 
 
-@pytest.mark.parametrize("style", ["matmul", "einsum", "operators", "sdpa"])
+@pytest.mark.parametrize("style", models.STYLES)
 def test_numbers_are_those_of_the_slow_reference(style, tmp_path):
     model = models.made(f"by hand, {style}")
     model.keeps = True
@@ -64,7 +64,7 @@ def test_numbers_are_those_of_the_slow_reference(style, tmp_path):
 
 def test_all_ways_of_writing_it_say_the_same():
     numbers = []
-    for style in ("matmul", "einsum", "operators", "sdpa"):
+    for style in models.STYLES:
         model = models.made(f"by hand, {style}")
         with eureka.watch(model) as w:
             models.train(model, 1, w)
@@ -253,7 +253,7 @@ def test_a_softmax_whose_logits_come_from_elsewhere_is_named():
             return x + torch.softmax(x[:, None] - x[:, :, None], -1).sum(2) * 0
 
     torch.manual_seed(0)
-    model = Strange("sdpa")
+    model = Strange("matmul")
     with eureka.watch(model) as w:
         models.train(model, 1, w)
     assert len(w.layers) == 1
@@ -312,7 +312,8 @@ def test_an_exception_inside_the_block_leaves_the_model_as_it_was(tmp_path):
         models.train(model, 1, w)
     model.fails = False
     assert hooks_of(model) == 0
-    assert len(torch.overrides._get_current_function_mode_stack()) == 0
+    if hasattr(torch.overrides, "_get_current_function_mode_stack"):
+        assert len(torch.overrides._get_current_function_mode_stack()) == 0
     for name, module in model.named_modules():
         assert module.__dict__.keys() == before[name].keys()
     assert F.has_torch_function is not None

@@ -6,6 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+# PyTorch has it since 2.0.
+HAS_SDPA = hasattr(F, "scaled_dot_product_attention")
+STYLES = ["matmul", "einsum", "operators"] + ["sdpa"] * HAS_SDPA
 TOKENS, WIDTH, HEADS, VOCABULARY = 9, 32, 4, 11
 
 
@@ -99,7 +102,7 @@ class Translator(nn.Module):
     def forward(self, ids):
         x = self.embed(ids)
         mask = nn.Transformer.generate_square_subsequent_mask(5)
-        return self.head(self.core(x, x[:, :5], tgt_mask=mask, tgt_is_causal=True))
+        return self.head(self.core(x, x[:, :5], tgt_mask=mask))
 
 
 class HuggingFace(nn.Module):
@@ -147,12 +150,9 @@ def x_transformers(**options):
 MODELS = {
     "encoder": (Encoder, 2),
     "with weights": (WithWeights, 1),
-    "by hand, matmul": (ByHand, 1),
-    "by hand, einsum": (lambda: ByHand("einsum"), 1),
-    "by hand, operators": (lambda: ByHand("operators"), 1),
-    "by hand, sdpa": (lambda: ByHand("sdpa"), 1),
     "translator": (Translator, 3),
 }
+MODELS.update({f"by hand, {style}": (lambda style=style: ByHand(style), 1) for style in STYLES})
 if has("transformers"):
     MODELS |= {
         f"{kind} {attention}": (lambda kind=kind, attention=attention: hugging_face(kind, attention), 2)

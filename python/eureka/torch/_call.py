@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 #: A mask that is added hides a key where it is below this.
@@ -86,3 +87,20 @@ def count(z: Tensor, visible: Tensor | None) -> Tensor:
     if visible is None:
         return torch.full_like(z[..., :1], z.shape[-1])
     return visible.sum(-1, keepdim=True).clamp(min=1).to(z.dtype)
+
+
+def explicit_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> Tensor:
+    """Plain attention with the matrix of weights made, where PyTorch has no function for it."""
+    call = call_of((query, key, value, attn_mask, dropout_p, is_causal, scale), {})
+    z = (call.q @ call.k.transpose(-1, -2)) * call.scale
+    bias = call.bias()
+    weights = masked_softmax(z if bias is None else z + bias, call.visible())
+    return (F.dropout(weights, dropout_p) if dropout_p > 0 else weights) @ call.v

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ._call import count, masked_softmax
+from ._call import count, explicit_attention, masked_softmax
 
 #: Rows of a chunk of the causal form.
 CHUNK = 128
@@ -123,7 +123,7 @@ def norm_softmax_attention(
         if causal:
             factor = torch.cat([torch.zeros_like(factor[..., :first, :]), factor[..., first:, :]], -2)
         sharp = (wide_q * factor).to(v.dtype)
-    attend = F.scaled_dot_product_attention if sdpa is None else sdpa
+    attend = getattr(F, "scaled_dot_product_attention", explicit_attention) if sdpa is None else sdpa
     out: Tensor = attend(sharp, wide_k.to(v.dtype), v, dropout_p=dropout, is_causal=causal, scale=1.0)
     if first == 0:
         return out

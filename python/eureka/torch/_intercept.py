@@ -12,7 +12,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-SDPA = F.scaled_dot_product_attention
+from ._call import explicit_attention
+
+#: Before PyTorch 2.0 there was none, and nobody who called it.
+SDPA: Callable[..., Tensor] = getattr(F, "scaled_dot_product_attention", explicit_attention)
 MHA = F.multi_head_attention_forward
 SOFTMAX = frozenset({torch.softmax, F.softmax, Tensor.softmax})
 PRODUCTS = frozenset({torch.matmul, torch.bmm, Tensor.matmul, Tensor.bmm, Tensor.__matmul__})

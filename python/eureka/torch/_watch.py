@@ -34,11 +34,6 @@ def watching() -> Watch | None:
     return _active[-1] if _active else None
 
 
-def in_backward() -> bool:
-    """Is a layer run again to have what its backward pass needs (activation checkpointing)?"""
-    return bool(torch._C._current_graph_task_id() != -1)
-
-
 class WatchMode(TorchFunctionMode):
     """Inside the model, in steps that are looked at."""
 

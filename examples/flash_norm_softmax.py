@@ -1,6 +1,6 @@
-"""How long NormSoftmax takes with a matrix of queries by keys, without one, and how exact it is: docs/flash-norm-softmax.md.
+"""How long NormSoftmax takes with and without a matrix of queries by keys, and how exact it is.
 
-    python examples/flash_norm_softmax.py          a minute on one core
+python examples/flash_norm_softmax.py          a minute on one core
 """
 
 import sys
@@ -73,7 +73,11 @@ def main(longest=2048):
             print(f"{'causal' if causal else 'full':>7} {tokens:5}  {'   '.join(row)}", flush=True)
     print("megabytes kept for the backward pass, causal")
     for tokens in (512, 1024, 2048, 4096):
-        row = [f"{name} {kept(way, tokens, True):7.1f}" for name, way in ways.items() if name != "explicit" or tokens < 4096]
+        row = [
+            f"{name} {kept(way, tokens, True):7.1f}"
+            for name, way in ways.items()
+            if name != "explicit" or tokens < 4096
+        ]
         print(f"{'causal':>7} {tokens:5}  {'   '.join(row)}", flush=True)
     print("largest error by the largest entry, 1024 tokens: output, and the worst of the gradients")
     for causal in (False, True):

@@ -1,6 +1,6 @@
 """A LightningModule, watched by a callback.
 
-    python examples/lightning_module.py          some 20 seconds on one core
+python examples/lightning_module.py          some 20 seconds on one core
 """
 
 import logging

@@ -1,6 +1,6 @@
 """A stock encoder that is stuck: watched, diagnosed, and rescued over paired seeds.
 
-    python examples/stuck_encoder.py              a minute and a half on one core
+python examples/stuck_encoder.py              a minute and a half on one core
 """
 
 import sys

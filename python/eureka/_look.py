@@ -111,8 +111,8 @@ def look(
     keys) or other tokens (cross-attention). ``d_out`` is the gradient of a loss by ``out``; without it the numbers that
     need it are left out. ``scale`` multiplies q.k, one number or one for each head; 1/sqrt(width) when left out.
     ``visible`` is true where a key may be seen: samples x keys, or anything that broadcasts to samples x heads x
-    queries x keys. ``logit_bias`` is added to the scaled logits and hides keys where it is below -1e4. ``rule`` is one of
-    Eureka's attention rules, ``options`` its own (``deviation="variance"``).
+    queries x keys. ``logit_bias`` is added to the scaled logits and hides keys where it is below -1e4. ``rule`` is
+    one of Eureka's attention rules, ``options`` its own (``deviation="variance"``).
 
     Arrays are taken as float32; what is contiguous float32 already is not copied.
     """

@@ -1,4 +1,7 @@
-"""A callback for Hugging Face's Trainer: ``Trainer(..., callbacks=[eureka.transformers.EurekaCallback("runs/mine")])``."""
+"""A callback for Hugging Face's Trainer.
+
+``Trainer(..., callbacks=[eureka.transformers.EurekaCallback("runs/mine")])``
+"""
 
 from __future__ import annotations
 

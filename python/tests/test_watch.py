@@ -57,7 +57,9 @@ def test_numbers_are_those_of_the_slow_reference(style, tmp_path):
         for diagnostic, numbers in expected.items():
             for name, value in numbers.items():
                 got = w.numbers[f"{diagnostic}/{name}/layer0/head{head}"]
-                assert got == pytest.approx(value, rel=2e-5, abs=1e-7), (diagnostic, name)
+                # Equal tokens make equal queries, but for the rounding of some matrix products: a question of rank.
+                close = 5e-3 if name == "reachable" else 2e-5
+                assert got == pytest.approx(value, rel=close, abs=1e-7), (diagnostic, name)
     assert w.numbers["gradients/mean_abs/q/layer0"] == pytest.approx(w_q_gradient, rel=1e-5)
     assert w.gradients_of == {w.layers[0]: "to_q, to_k, to_v"}
 
@@ -126,7 +128,9 @@ def test_gradient_accumulation_looks_at_the_first_microbatch(tmp_path):
     with eureka.watch(first, samples=100) as alone:
         (models.loss_of(first, models.batch(0)) / 3).backward()
         alone.step()
-    assert w.run.columns["attenuation/d_q/layer0"][0] == pytest.approx(alone.numbers["attenuation/d_q/layer0"], rel=1e-6)
+    assert w.run.columns["attenuation/d_q/layer0"][0] == pytest.approx(
+        alone.numbers["attenuation/d_q/layer0"], rel=1e-6
+    )
 
 
 def test_mixed_precision(tmp_path):
@@ -155,7 +159,9 @@ def test_a_scaled_loss_is_told_without_its_factor():
     assert numbers[1] == pytest.approx(numbers[0], rel=1e-4)
 
 
-@pytest.mark.skipif(not hasattr(torch, "compiler") or not hasattr(torch.compiler, "set_stance"), reason="needs PyTorch 2.6")
+@pytest.mark.skipif(
+    not hasattr(torch, "compiler") or not hasattr(torch.compiler, "set_stance"), reason="needs PyTorch 2.6"
+)
 @pytest.mark.parametrize("which", ["the model", "what was compiled"])
 def test_compiled_models_are_compiled_once(which):
     torch._dynamo.reset()

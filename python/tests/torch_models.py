@@ -123,14 +123,23 @@ def hugging_face(kind, attention):
     more = {"vocab_size": VOCABULARY, "attn_implementation": attention}
     if kind == "gpt2":
         config = t.GPT2Config(
-            n_embd=WIDTH, n_layer=2, n_head=HEADS, n_positions=16, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, **more
+            n_embd=WIDTH,
+            n_layer=2,
+            n_head=HEADS,
+            n_positions=16,
+            resid_pdrop=0.0,
+            embd_pdrop=0.0,
+            attn_pdrop=0.0,
+            **more,
         )
         return HuggingFace(t.GPT2LMHeadModel(config))
     if kind == "llama":
         return HuggingFace(t.LlamaForCausalLM(t.LlamaConfig(num_key_value_heads=2, **small, **more)))
     if kind == "mistral":
         # A window of four tokens.
-        return HuggingFace(t.MistralForCausalLM(t.MistralConfig(num_key_value_heads=2, sliding_window=4, **small, **more)))
+        return HuggingFace(
+            t.MistralForCausalLM(t.MistralConfig(num_key_value_heads=2, sliding_window=4, **small, **more))
+        )
     config = t.RobertaConfig(
         max_position_embeddings=20, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, **small, **more
     )

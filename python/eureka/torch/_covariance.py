@@ -18,8 +18,8 @@ from ._call import count, explicit_attention, masked_softmax
 
 #: Rows of a chunk of the causal form.
 CHUNK = 128
-#: Rows at the beginning of a causal sequence that are computed with their matrix: in rows of few keys the divisor can be
-#: next to 0, and float32 then needs logits less their mean before they are divided.
+#: Rows at the beginning of a causal sequence that are computed with their matrix: in rows of few keys the divisor can
+#: be next to 0, and float32 then needs logits less their mean before they are divided.
 FIRST = 64
 
 

@@ -78,7 +78,9 @@ class CureMode(TorchFunctionMode):
                 hint="let it use scaled_dot_product_attention (Hugging Face: attn_implementation='sdpa')",
             )
         if self.width is None:
-            raise Error("a softmax was met before any product of queries and keys", "usage", hint="name the layers to cure")
+            raise Error(
+                "a softmax was met before any product of queries and keys", "usage", hint="name the layers to cure"
+            )
 
         def weigh() -> Tensor:
             exact = z if z.dtype == torch.float64 else z.float()
@@ -169,7 +171,9 @@ def _modules_of(model: nn.Module, layers: Iterable[str] | str | None) -> list[nn
     for name in [layers] if isinstance(layers, str) else layers:
         if name not in named:
             near = [one for one in named if one.endswith(name) or name in one][:6]
-            raise Error(f"the model has no module '{name}'", "usage", hint=f"did you mean {', '.join(near)}?" if near else "")
+            raise Error(
+                f"the model has no module '{name}'", "usage", hint=f"did you mean {', '.join(near)}?" if near else ""
+            )
         chosen.append(named[name])
     return chosen
 

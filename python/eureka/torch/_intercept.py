@@ -38,15 +38,18 @@ def is_attention_softmax(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 @contextlib.contextmanager
 def _enterable() -> Iterator[None]:
-    before = F.has_torch_function
-    F.has_torch_function = lambda *_: False  # type: ignore[assignment]
+    functional: Any = F
+    before = functional.has_torch_function
+    functional.has_torch_function = lambda *_: False
     try:
         yield
     finally:
-        F.has_torch_function = before  # type: ignore[assignment]
+        functional.has_torch_function = before
 
 
-def inside_multi_head_attention(mode: Any, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def inside_multi_head_attention(
+    mode: Any, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """Calls `multi_head_attention_forward` with the mode in force inside it.
 
     It asks at its first line whether somebody intercepts it, and would be intercepted again, for ever; for this one
@@ -77,4 +80,6 @@ def refuse_meta(model: torch.nn.Module) -> None:
 
     for name, parameter in model.named_parameters():
         if parameter.device.type == "meta":
-            raise Error(f"'{name}' is on the device meta: it has no numbers", "usage", hint="give it values first: to_empty()")
+            raise Error(
+                f"'{name}' is on the device meta: it has no numbers", "usage", hint="give it values first: to_empty()"
+            )

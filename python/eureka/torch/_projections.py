@@ -52,12 +52,17 @@ def projections_of(module: nn.Module, widths: tuple[int, int, int]) -> Projectio
         return _cut(whole, False, widths, "in_proj_weight")
     weights = [getattr(module, f"{part}_proj_weight", None) for part in "qkv"]
     if all(isinstance(weight, nn.Parameter) for weight in weights):
-        return Projections({p: (w, None, False) for p, w in zip("qkv", weights) if w is not None}, "q_proj_weight, ...")
+        apart: dict[str, tuple[nn.Parameter, slice | None, bool]] = {
+            part: (weight, None, False) for part, weight in zip("qkv", weights) if weight is not None
+        }
+        return Projections(apart, "q_proj_weight, k_proj_weight, v_proj_weight")
     for names in APART:
         found = [_weight(module, name) for name in names]
         # Keys and values may have been repeated for the heads that share them.
         if all(one is not None and width % _outputs(one) == 0 for one, width in zip(found, widths)):
-            parts = {part: (one[0], None, one[1]) for part, one in zip("qkv", found) if one is not None}
+            parts: dict[str, tuple[nn.Parameter, slice | None, bool]] = {
+                part: (one[0], None, one[1]) for part, one in zip("qkv", found) if one is not None
+            }
             return Projections(parts, f"{', '.join(names)}")
     for name in TOGETHER:
         one = _weight(module, name)
@@ -72,11 +77,11 @@ def _outputs(weight: tuple[nn.Parameter, bool]) -> int:
 
 def _cut(weight: nn.Parameter, transposed: bool, widths: tuple[int, int, int], name: str) -> Projections | None:
     """Queries first, then keys, then values; by their widths, or not at all."""
-    queries, keys, values = widths
+    queries, keys, _values = widths
     outputs = _outputs((weight, transposed))
     if outputs != sum(widths):
         # Keys and values may have been repeated for the heads that share them.
-        keys = values = (outputs - queries) // 2
+        keys = (outputs - queries) // 2
         if keys < 1 or queries + 2 * keys != outputs or widths[1] % keys != 0:
             return None
     ends = [queries, queries + keys, outputs]

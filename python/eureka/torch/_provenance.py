@@ -1,8 +1,8 @@
-"""Where a softmax has its logits from: queries and keys are followed through what a hand-written attention does to them.
+"""Where a softmax has its logits from: queries and keys are followed through what is done to them.
 
-    scores = q @ k.transpose(-1, -2) * scale + mask        a product, a scale, a bias
-    weights = dropout(softmax(scores, -1))                 weights of that product
-    out = weights @ v                                      and here is the whole attention
+scores = q @ k.transpose(-1, -2) * scale + mask        a product, a scale, a bias
+weights = dropout(softmax(scores, -1))                 weights of that product
+out = weights @ v                                      and here is the whole attention
 """
 
 from __future__ import annotations
@@ -56,8 +56,6 @@ class Weights:
     rule: Rule
     module: str
     dropout: float = 0.0
-
-
 
 
 MULTIPLY = frozenset({torch.mul, Tensor.mul, Tensor.__mul__, Tensor.__rmul__, Tensor.mul_, Tensor.__imul__})
@@ -204,14 +202,17 @@ class Provenance:
             elif isinstance(self._tag(other), Logits) and isinstance(given, Tensor):
                 self._put(out, self._tag(other).added(given.detach()))
         elif func in FILL and isinstance(tag, Logits):
-            mask, value = args[1] if len(args) > 1 else kwargs["mask"], number_of(args[2] if len(args) > 2 else kwargs["value"])
+            mask, value = (
+                args[1] if len(args) > 1 else kwargs["mask"],
+                number_of(args[2] if len(args) > 2 else kwargs["value"]),
+            )
             if value is not None:
                 self._put(out, tag.replaced(mask, value))
         elif func is torch.where and len(args) == 3 and isinstance(self._tag(args[1]), Logits):
             value = number_of(args[2])
             if value is not None:
                 self._put(out, self._tag(args[1]).replaced(~args[0], value))
-        elif func in SAME and tag is not None and out.shape == given.shape:
+        elif func in SAME and tag is not None and isinstance(given, Tensor) and out.shape == given.shape:
             self._put(out, tag)
         elif func in DROPOUT and isinstance(tag, Weights):
             share = number_of(args[1] if len(args) > 1 else kwargs.get("p", 0.5)) or 0.0

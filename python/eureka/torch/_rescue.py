@@ -1,4 +1,4 @@
-"""The paired study of somebody's own training: does a cure make it learn sooner?"""
+"""The paired study of somebody's own training: whether a cure makes it learn sooner."""
 
 from __future__ import annotations
 
@@ -86,12 +86,16 @@ def rescue(
             end = float(found.steps[-1]) if len(found.steps) else 0.0
             rows.append((end if moment is None else moment, moment is not None, name, seed))
             if show:
-                print(f"seed {seed}, {name}: {'no moment' if moment is None else f'moment at {moment:.0f}'}", flush=True)
+                print(
+                    f"seed {seed}, {name}: {'no moment' if moment is None else f'moment at {moment:.0f}'}", flush=True
+                )
     if not rows:
         raise Error("there are no seeds", "usage")
     ends = max(float(found.steps[-1]) for found in findings.values() if len(found.steps))
     times, happened, group, pair = zip(*rows)
-    comparison = compare(times, happened, group, pair, baseline="as it is", horizon=ends if horizon is None else horizon)
+    comparison = compare(
+        times, happened, group, pair, baseline="as it is", horizon=ends if horizon is None else horizon
+    )
     result = Rescue(comparison, findings)
     if show:
         print(result)
@@ -123,5 +127,7 @@ def _one(
     if not asked:
         raise Error("make_run never called cured(model): both arms were the same", "usage")
     if made and all(one.calls == 0 for one in made):
-        raise Error("no attention of the model went through the cure", "usage", hint="eureka.watch tells what can be seen of it")
+        raise Error(
+            "no attention of the model went through the cure", "usage", hint="eureka.watch tells what can be seen of it"
+        )
     return detect(values, steps, direction=direction, plateau_level=plateau_level)

@@ -33,7 +33,7 @@ class Entmax15(torch.autograd.Function):
         spread = (ordered * ordered).cumsum(-1) - number * mean * mean
         tau = mean - ((1 - spread) / number).clamp(min=0).sqrt()
         support = (tau <= ordered).sum(-1, keepdim=True).clamp(min=1)
-        weights = (half - tau.gather(-1, support - 1)).clamp(min=0) ** 2
+        weights: Tensor = (half - tau.gather(-1, support - 1)).clamp(min=0) ** 2
         ctx.save_for_backward(weights)
         return weights
 
@@ -43,7 +43,8 @@ class Entmax15(torch.autograd.Function):
         (weights,) = ctx.saved_tensors
         root = weights.sqrt()
         along = (root * grad[0]).sum(-1, keepdim=True) / root.sum(-1, keepdim=True)
-        return root * (grad[0] - along)
+        passed: Tensor = root * (grad[0] - along)
+        return passed
 
 
 class Rule:
@@ -313,7 +314,9 @@ def rule_of(name: str | Rule, options: dict[str, Any]) -> Rule:
             raise Error("a rule that is already made takes no options", "config")
         return name
     if name not in RULES:
-        raise Error(f"there is no cure '{name}'", "config", hint=f"known: {', '.join(n for n in RULES if n != 'softmax')}")
+        raise Error(
+            f"there is no cure '{name}'", "config", hint=f"known: {', '.join(n for n in RULES if n != 'softmax')}"
+        )
     try:
         return RULES[name](**options)
     except TypeError as wrong:

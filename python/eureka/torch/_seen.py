@@ -70,7 +70,7 @@ class Seen:
         def keep(gradient: Tensor) -> None:
             self.d_out = host(four(gradient, heads)[: self.samples])
 
-        out.register_hook(keep)
+        out.register_hook(keep)  # type: ignore[no-untyped-call]
 
     def numbers(self, layer: int, loss_scale: float) -> list[tuple[str, float]]:
         """What the diagnostics say, under their names in metrics.jsonl."""
@@ -113,7 +113,13 @@ def mask_of(mask: Tensor | None, samples: int, heads: int) -> NDArray[Any] | Non
         return None
     while mask.dim() < 4:
         folded = mask.dim() == 3 and heads > 1 and mask.shape[0] % heads == 0 and mask.shape[0] > 1
-        mask = mask.reshape(-1, heads, *mask.shape[1:]) if folded else mask.unsqueeze(0) if mask.dim() < 3 else mask.unsqueeze(1)
+        mask = (
+            mask.reshape(-1, heads, *mask.shape[1:])
+            if folded
+            else mask.unsqueeze(0)
+            if mask.dim() < 3
+            else mask.unsqueeze(1)
+        )
     if mask.dim() > 4:
         mask = mask.reshape(-1, *mask.shape[-3:])
     if mask.shape[0] > 1:

@@ -181,7 +181,7 @@ class Watch:
         self._called: dict[str, str] = {}
         self._gradients: dict[nn.Parameter, Tensor] = {}
         self._hooks: list[Any] = []
-        self._mode: WatchMode | None = None
+        self._mode: Any = None
         self._stance: Any = None
         self.provenance = Provenance(self._found)
 
@@ -197,7 +197,8 @@ class Watch:
             self._hooks.append(self._hook_exit(module))
         for parameter in self.model.parameters():
             if parameter.requires_grad and hasattr(parameter, "register_post_accumulate_grad_hook"):
-                self._hooks.append(parameter.register_post_accumulate_grad_hook(self._keep_gradient))
+                register: Any = parameter.register_post_accumulate_grad_hook
+                self._hooks.append(register(self._keep_gradient))
         compiler = getattr(torch, "compiler", None)
         if "torch._dynamo" in sys.modules and hasattr(compiler, "set_stance"):
             # Compiled models run as they are written in this one step: nothing is compiled again.
@@ -365,7 +366,7 @@ class Watch:
     def _name_the_unseen(self) -> None:
         for name in self.provenance.lost:
             self._note(f"{name}: a softmax over logits whose queries and keys were not found")
-        parents = {at[: i] for at in self._attended for i in range(len(at) + 1) if i == len(at) or at[i] == "."}
+        parents = {at[:i] for at in self._attended for i in range(len(at) + 1) if i == len(at) or at[i] == "."}
         for name, kind in self._called.items():
             inside = any(name == at or name.startswith(f"{at}.") for at in self._attended)
             if "attention" in kind.lower() and name not in parents and not inside:
@@ -471,7 +472,9 @@ def watch(
     scaler: Any = None,
     seed: int = 0,
 ) -> Watch:
-    """Watches the attention of a model while you train it, head by head::
+    """Watches the attention of a model while you train it, head by head.
+
+    ::
 
         with eureka.watch(model, out="runs/mine") as w:
             for x, y in batches:

@@ -14,7 +14,7 @@ from two_step import PLATEAU, Classifier, train
 torch.set_num_threads(1)
 
 
-def main(steps=800, seeds=10):
+def main(steps=600, seeds=10):
     out = Path(tempfile.mkdtemp()) / "stuck"
 
     # 1. Watch it: a `with`, and a line after the optimizer's step.

@@ -50,7 +50,7 @@ class Classifier(nn.Module):
         return self.head(self.encoder(x)[:, 0])
 
 
-def train(model, seed, steps, after_step=lambda step, loss, accuracy: None, every=25, batch=64, lr=1e-3):
+def train(model, seed, steps, after_step=lambda step, loss, accuracy: None, every=25, batch=64, lr=2e-3):
     """Trains, and gives the steps and the validation accuracy at each."""
     task = TwoStep()
     generator = torch.Generator().manual_seed(seed)

@@ -7,6 +7,7 @@ Without torch, on NumPy alone: :func:`detect`, :class:`Detector`, :class:`Run`, 
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._compare import Arm, Comparison, compare
@@ -53,10 +54,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # PyTorch takes a second to import: only who asks for it waits.
-    if name in _TORCH:
-        from . import torch
-
-        return getattr(torch, name)
+    if name == "torch" or name in _TORCH:
+        torch = importlib.import_module("eureka.torch")
+        return torch if name == "torch" else getattr(torch, name)
     raise AttributeError(f"module 'eureka' has no attribute '{name}'")
 
 

@@ -127,6 +127,26 @@ class Run:
         meta: dict[str, Any] = json.loads(_core.meta(str(self.path)))
         return meta
 
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """Every setting of the run by its key, "model.width"; not there for one that was watched."""
+        config: dict[str, Any] = json.loads(_core.config(str(self.path)))
+        return config
+
+    def predictions(self, step: int | None = None, samples: int = 256) -> tuple[Any, NDArray[np.float32]]:
+        """Inputs of the first validation samples, and what the run's own engine predicts of them at a checkpoint."""
+        return _core.predictions(str(self.path), self._checkpoint(step), samples)
+
+    def _checkpoint(self, step: int | None) -> int:
+        there = self.checkpoints
+        if not there:
+            raise Error("has no checkpoint", "input", str(self.path))
+        at = there[-1] if step is None else step
+        if at not in there:
+            hint = f"there are: {', '.join(map(str, there))}"
+            raise Error(f"has no checkpoint at step {at}", "input", str(self.path), hint)
+        return at
+
     @property
     def status(self) -> str:
         """running, finished, diverged, interrupted or failed."""
@@ -146,15 +166,7 @@ class Run:
 
     def tensors(self, step: int | None = None) -> dict[str, NDArray[np.float32]]:
         """The parameters at a checkpoint, by name; the newest when no step is given."""
-        there = self.checkpoints
-        if not there:
-            raise Error("has no checkpoint", "input", str(self.path))
-        at = there[-1] if step is None else step
-        if at not in there:
-            raise Error(
-                f"has no checkpoint at step {at}", "input", str(self.path), f"there are: {', '.join(map(str, there))}"
-            )
-        return _core.tensors(str(self.path), at)
+        return _core.tensors(str(self.path), self._checkpoint(step))
 
     def to_pandas(self) -> Any:
         """The metrics as a data frame indexed by step; needs pandas."""

@@ -16,6 +16,8 @@
 #include "train/records/run_event.h"
 #include "train/records/run_meta.h"
 #include "train/records/run_summary.h"
+#include "train/run.h"
+#include "train/run_data.h"
 
 namespace eureka::python {
 namespace {
@@ -61,6 +63,43 @@ nb::dict tensors(const std::string& directory, std::int64_t step) {
     all[tensor.name.c_str()] = array_of(std::move(tensor.values), std::move(shape));
   }
   return all;
+}
+
+Json json_of(const OptionValue& value) {
+  return std::visit([](const auto& one) { return Json(one); }, value);
+}
+
+// Flat: "model.width", "attention.rule".
+std::string config(const std::string& directory) {
+  Json all = Json::object();
+  for (const auto& [key, value] : flat_entries(read_run_config(directory, catalog()))) all[key] = json_of(value);
+  return all.dump();
+}
+
+// Inputs of the validation samples, and what the run's engine says of them at a checkpoint.
+nb::tuple predictions(const std::string& directory, std::int64_t step, std::int64_t samples) {
+  Batch batch;
+  std::vector<float> predicted;
+  TaskShape shape;
+  {
+    nb::gil_scoped_release release;
+    RunConfig config = read_run_config(directory, catalog());
+    config.train.validation_samples = std::min(samples, config.train.validation_samples);
+    const RunParts parts = make_parts(config);
+    shape = parts.task->shape();
+    parts.engine.engine->import_state(read_checkpoint(directory, step).engine);
+    batch = draw_validation_batch(*parts.task, config);
+    parts.engine.engine->predict(batch, step, predicted);
+  }
+  const auto count = static_cast<std::size_t>(batch.samples), tokens = static_cast<std::size_t>(shape.tokens);
+  const std::size_t columns = predicted.size() / count;
+  nb::object inputs;
+  if (shape.input() == InputKind::ids)
+    inputs = nb::cast(array_of(std::vector<std::int64_t>(batch.ids.begin(), batch.ids.end()), {count, tokens}));
+  else
+    inputs = nb::cast(array_of(std::vector<float>(batch.inputs.begin(), batch.inputs.end()),
+                               {count, tokens, batch.inputs.size() / count / tokens}));
+  return nb::make_tuple(inputs, array_of(std::move(predicted), {count, columns}));
 }
 
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
@@ -126,6 +165,8 @@ void bind_records(nb::module_& module) {
   module.def(
       "checkpoints", [](const std::string& directory) { return list_checkpoints(directory); }, nb::arg("directory"));
   module.def("tensors", &tensors, nb::arg("directory"), nb::arg("step"));
+  module.def("config", &config, nb::arg("directory"));
+  module.def("predictions", &predictions, nb::arg("directory"), nb::arg("step"), nb::arg("samples"));
   module.def("study", &study, nb::arg("directory"));
 }
 

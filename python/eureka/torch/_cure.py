@@ -30,6 +30,19 @@ _CURE = "_eureka_cure"
 _cured: weakref.WeakSet[nn.Module] = weakref.WeakSet()
 
 
+def attend_by(rule: Rule, call: Call) -> Tensor:
+    """Attention by a rule, which a watch is told of."""
+    from ._watch import watching
+
+    watch = watching()
+    if watch is None:
+        return rule.attend(call, SDPA)
+    with watch.cured(call, rule) as seen:
+        out = rule.attend(call, SDPA)
+        seen(out)
+    return out
+
+
 class CureMode(TorchFunctionMode):
     """Inside the modules that are cured: attention by the rule."""
 
@@ -45,7 +58,7 @@ class CureMode(TorchFunctionMode):
         kwargs = kwargs or {}
         if func is SDPA:
             self.cure.calls += 1
-            return self._attend(call_of(args, kwargs))
+            return attend_by(self.cure.rule, call_of(args, kwargs))
         if func is MHA:
             return inside_multi_head_attention(self, func, args, kwargs)
         if is_attention_softmax(func, args, kwargs):
@@ -54,17 +67,6 @@ class CureMode(TorchFunctionMode):
         if func in PRODUCTS or func in BADDBMM or func is EINSUM:
             self._note_width(func, args)
         return func(*args, **kwargs)
-
-    def _attend(self, call: Call) -> Tensor:
-        from ._watch import watching
-
-        watch = watching()
-        if watch is None:
-            return self.cure.rule.attend(call, SDPA)
-        with watch.cured(call, self.cure.rule) as seen:
-            out = self.cure.rule.attend(call, SDPA)
-            seen(out)
-        return out
 
     def _weigh(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         from ._watch import watching
@@ -215,8 +217,6 @@ def attention_function(rule: str | Rule, **options: Any) -> Any:
         is_causal: bool | None = None,
         **_: Any,
     ) -> tuple[Tensor, None]:
-        from ._watch import watching
-
         if is_causal is None:
             is_causal = bool(getattr(module, "is_causal", True))
         if attention_mask is not None:
@@ -232,13 +232,7 @@ def attention_function(rule: str | Rule, **options: Any) -> Any:
             query.shape[-1] ** -0.5 if scaling is None else float(scaling),
             grouped=key.shape[-3] != query.shape[-3],
         )
-        watch = watching()
-        if watch is None:
-            out = made.attend(call, SDPA)
-        else:
-            with watch.cured(call, made) as seen:
-                out = made.attend(call, SDPA)
-                seen(out)
+        out = attend_by(made, call)
         return out.transpose(1, 2).contiguous(), None
 
     return forward

@@ -14,7 +14,12 @@ RUNS = {
     ),
     "variance, biases, no mlp": (
         "two-step",
-        {"attention.rule": "norm_softmax", "attention.deviation": "variance", "model.qkv_bias": True, "model.mlp_ratio": 0},
+        {
+            "attention.rule": "norm_softmax",
+            "attention.deviation": "variance",
+            "model.qkv_bias": True,
+            "model.mlp_ratio": 0,
+        },
     ),
     "entmax, sharp": ("two-step", {"attention.rule": "entmax15", "attention.scale.multiple": 4.0}),
     "decoder": ("copy", {}),
@@ -41,8 +46,6 @@ def test_outputs_are_those_of_the_engine(name, tmp_path):
 
 
 def test_what_cannot_be_loaded_is_named(tmp_path):
-    run = eureka.train(
-        "two-step", out=tmp_path / "run", settings={"train.steps": 10, "attention.rule": "qk_norm"}
-    )
+    run = eureka.train("two-step", out=tmp_path / "run", settings={"train.steps": 10, "attention.rule": "qk_norm"})
     with pytest.raises(eureka.Error, match=r"attention.rule = qk_norm"):
         eureka.torch.load(run.path)

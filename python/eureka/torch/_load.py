@@ -145,7 +145,8 @@ def load(run: Place | Run, step: int | None = None) -> Transformer:
     }
     for key, known in refusals.items():
         if config.get(key) not in known:
-            raise Error(f"has {key} = {config.get(key)}", "input", str(source.path), f"what can be loaded: {', '.join(known)}")
+            hint = f"what can be loaded: {', '.join(known)}"
+            raise Error(f"has {key} = {config.get(key)}", "input", str(source.path), hint)
     tensors = {name: torch.from_numpy(values) for name, values in source.tensors(step).items()}
     model = Transformer(config, {name: tuple(tensor.shape) for name, tensor in tensors.items()})
     state = {name: tensor.reshape(model.state_dict()[name].shape) for name, tensor in tensors.items()}

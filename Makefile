@@ -1,14 +1,17 @@
 # Two commands do everything on a fresh Debian 12 machine: make demo, make test.
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo pictures test test-all wheel test-python asan tsan fuzz clang check-all neon bench lint format clean
+.PHONY: help packages build demo pictures test test-all test-cluster wheel test-python asan tsan fuzz clang check-all neon bench lint format clean
 
 # What the program needs, without libtorch; what the reference engine on libtorch needs; what the tests and benches need.
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
                     libtomlplusplus-dev zlib1g-dev libpng-dev python3
 TORCH_PACKAGES := libopenblas-openmp-dev
 TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
+# What the statistics are held against.
+ORACLE_PACKAGES := r-cran-survival
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
 PYTHON_PACKAGES := python3-dev python3-venv python3-pip
+CLUSTER_PACKAGES := slurmctld slurmd slurm-client munge
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
 LINT_PACKAGES := clang-format clang-tidy python3
 CLANG_PACKAGES := clang libclang-rt-14-dev
@@ -26,10 +29,11 @@ endif
 help:
 	@echo "make demo    install what is missing, build, train one run, run the study of cures, print what it found, write a report of it"
 	@echo "make test    install what is missing, build, run the tests (make test-all: the slow ones too)"
+	@echo "make test-cluster  studies through a real Slurm of three nodes on this machine, with faults"
 	@echo "make build   leaves the program at build/eureka, with the reference engine on libtorch"
 	@echo "make wheel   the Python package, eureka-lab, in dist/;  make test-python  its tests, with PyTorch 2.13 in a virtual environment"
 	@echo "make pictures  those of README and docs/pictures, from the runs of make demo"
-	@echo "make bench   speed of training steps against stock PyTorch, and of the parts"
+	@echo "make bench   speed of training steps against PyTorch, and of the parts"
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
 	@echo "make tsan    threads and studies under the thread sanitizer;  make fuzz SECONDS=60  every reader of files under libFuzzer"
 	@echo "make check-all   asan, tsan, lint, and a build by clang"
@@ -70,12 +74,19 @@ pictures: demo
 	build/eureka report runs/demo/looks --figure attention-1 -o docs/pictures/attention.png
 
 test: packages
-	@scripts/install-packages $(TEST_PACKAGES)
+	@scripts/install-packages $(TEST_PACKAGES) $(ORACLE_PACKAGES)
 	@scripts/check-layers
 	@scripts/configure release TORCH TESTS
 	@scripts/python-part
 	@cmake --build --preset release -j $(JOBS)
-	ctest --preset release -j $(JOBS) -LE slow
+	ctest --preset release -j $(JOBS) -LE 'slow|slurm'
+
+# A real Slurm of three nodes on this machine; five minutes.
+test-cluster:
+	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES) $(CLUSTER_PACKAGES)
+	@scripts/configure release TESTS
+	@cmake --build --preset release -j $(JOBS) --target eureka
+	ctest --preset release -L slurm
 
 test-all: test
 	ctest --preset release -j $(JOBS) -L slow
@@ -95,7 +106,7 @@ asan: packages
 	@scripts/install-packages $(TEST_PACKAGES)
 	@scripts/configure asan TORCH TESTS
 	cmake --build --preset asan -j $(JOBS)
-	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 ctest --preset asan -j $(JOBS) -LE slow
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 ctest --preset asan -j $(JOBS) -LE 'slow|slurm'
 
 tsan:
 	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES)
@@ -122,7 +133,7 @@ neon:
 	@scripts/aarch64-sysroot build-neon/sysroot
 	cmake --preset neon
 	cmake --build --preset neon -j $(JOBS)
-	ctest --preset neon -j $(JOBS) -LE slow
+	ctest --preset neon -j $(JOBS) -LE 'slow|slurm'
 
 bench: packages
 	@scripts/install-packages $(BENCH_PACKAGES)

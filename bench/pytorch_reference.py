@@ -1,10 +1,14 @@
-"""The training step of `eureka bench` in stock PyTorch, one thread: reads one JSON request per line, answers one per line.
+"""The training step of `eureka bench` in PyTorch, one thread: reads one JSON request per line, answers one per line.
 
 {"make": {"tokens": 16, "dimension": 588, "classes": 10, "width": 64, "hidden": 128, "heads": 4, "depth": 4, "batch": 128,
           "image": {"height": 56, "width": 56, "channels": 3, "patch": 14}}}       image left out: tokens are given
 A sequence model has "everywhere" (an answer at every position), "causal", "vocabulary" (0: tokens are vectors), "squared",
 "asked" (answers of a sample that the loss counts), "norm", "activation", "positions", "tied".
-{"steps": 3}       -> {"ms": [wall, wall, wall], "cpu_ms": of all three, "peak_mb": beyond what torch itself needs}
+"way": "stock" is the model as people write it, "tuned" what somebody does who knows where PyTorch's time goes; the same
+weights and the same numbers, but for rounding.
+                   -> {"version": torch's}
+{"steps": 3}       -> {"ms": [wall, wall, wall], "cpu_ms": of all three, "losses": [...], "peak_mb": beyond what torch
+                       itself needs}
 """
 import json
 import sys
@@ -121,6 +125,84 @@ class SequenceModel(nn.Module):
         return self.head(self.norm(self.blocks(self.embed(x) + self.positions)))
 
 
+class Tuned(nn.Module):
+    """The same parameters, computed with less: rows of tokens in two dimensions, patches by reshape, and behind the
+    keys and values of the last block only the tokens that answer: the cls token, or the last `asked` ones."""
+
+    def __init__(self, stock, size):
+        super().__init__()
+        self.stock = stock
+        self.image = size.get("image")
+        self.everywhere = bool(size.get("everywhere"))
+        self.batch, self.width, self.heads = size["batch"], size["width"], size["heads"]
+        self.tokens = size["tokens"] + (0 if self.everywhere else 1)
+        self.answers = size["asked"] if self.everywhere else 1
+        self.first_answer = self.tokens - self.answers if self.everywhere else 0
+
+    def embedded(self, x):
+        embed = self.stock.embed
+        if self.image:
+            patch = self.image["patch"]
+            rows, columns = self.image["height"] // patch, self.image["width"] // patch
+            x = x.view(self.batch, self.image["channels"], rows, patch, columns, patch).permute(0, 2, 4, 1, 3, 5)
+            x = F.linear(x.reshape(self.batch * rows * columns, -1), embed.weight.view(self.width, -1), embed.bias)
+        elif isinstance(embed, nn.Linear):
+            x = embed(x.view(-1, embed.in_features))
+        else:
+            x = embed(x)
+        x = x.view(self.batch, -1, self.width)
+        if not self.everywhere:
+            x = torch.cat([self.stock.cls.expand(self.batch, -1, -1), x], 1)
+        return (x + self.stock.positions).view(-1, self.width)
+
+    def answering(self, x):
+        """Of the rows of all tokens those of the tokens that answer."""
+        last = self.first_answer + self.answers
+        return x.view(self.batch, self.tokens, self.width)[:, self.first_answer : last].reshape(-1, self.width)
+
+    def split(self, x, count):
+        """Samples x tokens x heads x head width, `count` times."""
+        return x.view(self.batch, -1, count, self.heads, self.width // self.heads).unbind(2)
+
+    def attention(self, block, q, k, v, is_last):
+        head_width = self.width // self.heads
+        first, queries = (self.first_answer, self.answers) if is_last else (0, self.tokens)
+        q = q * head_width**-0.5
+        # torch.bmm calls the BLAS once for each small matrix: below some size that is most of its time.
+        plain = block.mask is None and block.angles is None
+        if plain and queries * self.tokens * head_width <= 600:
+            weights = (q[:, :, None] * k[:, None]).sum(-1).softmax(2)
+            return (weights.unsqueeze(-1) * v[:, None]).sum(2).view(-1, self.width)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        if block.angles is not None:
+            q = turned(q, [part[first : first + queries] for part in block.angles])
+            k = turned(k, block.angles)
+        logits = q @ k.transpose(-2, -1)
+        if block.mask is not None:
+            logits = logits.masked_fill(block.mask[first : first + queries], float("-inf"))
+        return (logits.softmax(-1) @ v).transpose(1, 2).reshape(-1, self.width)
+
+    def block(self, block, x, is_last):
+        normed = block.norm1(x)
+        if is_last:
+            queries, others = block.qkv.weight.split([self.width, 2 * self.width])
+            (q,) = self.split(F.linear(self.answering(normed), queries), 1)
+            k, v = self.split(F.linear(normed, others), 2)
+            x = self.answering(x)
+        else:
+            q, k, v = self.split(block.qkv(normed), 3)
+        x = x + block.proj(self.attention(block, q, k, v, is_last))
+        return x + block.fc2(block.activation(block.fc1(block.norm2(x)))) if block.mlp else x
+
+    def forward(self, x):
+        x = self.embedded(x)
+        blocks = list(self.stock.blocks)
+        for block in blocks:
+            x = self.block(block, x, block is blocks[-1])
+        predictions = self.stock.head(self.stock.norm(x))
+        return predictions.view(self.batch, self.answers, -1) if self.everywhere else predictions
+
+
 def random_inputs(size):
     if size.get("vocabulary"):
         return torch.randint(size["vocabulary"], (size["batch"], size["tokens"]))
@@ -148,6 +230,61 @@ def peak_mb():
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1e3
 
 
+class StockStep:
+    def __init__(self, model, size):
+        self.model = model
+        self.inputs = random_inputs(size)
+        self.loss = make_loss(size)
+        self.optimizer = torch.optim.AdamW(model.parameters(), **ADAMW)
+
+    def __call__(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss(self.model(self.inputs))
+        loss.backward()
+        self.optimizer.step()
+        return loss
+
+
+class LossOfInputs(nn.Module):
+    def __init__(self, model, loss):
+        super().__init__()
+        self.model = model
+        self.loss = loss
+
+    def forward(self, inputs):
+        return self.loss(self.model(inputs))
+
+
+class TunedStep:
+    """The model compiled; parameters, gradients and moments flat, so that AdamW is a few long operations."""
+
+    def __init__(self, model, size):
+        self.parameters = list(model.parameters())
+        self.flat = nn.Parameter(torch.cat([p.detach().reshape(-1) for p in self.parameters]))
+        start = 0
+        for p in self.parameters:
+            p.data = self.flat.data[start : start + p.numel()].view_as(p)
+            start += p.numel()
+        self.flat.grad = torch.zeros_like(self.flat)
+        version = tuple(map(int, torch.__version__.split(".")[:2]))
+        fused = {"fused": True} if version >= (2, 4) else {}
+        self.optimizer = torch.optim.AdamW([self.flat], **ADAMW, **fused)
+        self.inputs = random_inputs(size)
+        graph = LossOfInputs(Tuned(model, size), make_loss(size))
+        self.loss = torch.compile(graph) if version >= (2, 0) else torch.jit.trace(graph, self.inputs, check_trace=False)
+
+    def __call__(self):
+        loss = self.loss(self.inputs)
+        gradients = torch.autograd.grad(loss, self.parameters)
+        torch.cat([g.reshape(-1) for g in gradients], out=self.flat.grad)
+        self.optimizer.step()
+        return loss
+
+
+ADAMW = {"lr": 1e-4, "weight_decay": 0.05}
+WAYS = {"stock": StockStep, "tuned": TunedStep}
+
+
 def main():
     torch.set_num_threads(1)
     before = peak_mb()
@@ -155,20 +292,20 @@ def main():
         request = json.loads(line)
         if "make" in request:
             size = request["make"]
+            torch.manual_seed(0)
             model = SequenceModel(size) if size.get("everywhere") else Encoder(**size)
-            optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.05)
-            inputs = random_inputs(size)
-            loss = make_loss(size)
-        times = []
+            step = WAYS[request["way"]](model, size)
+            print(json.dumps({"version": torch.__version__}), flush=True)
+            continue
+        times, losses = [], []
         cpu = time.process_time()
-        for _ in range(request.get("steps", 0)):
+        for _ in range(request["steps"]):
             start = time.perf_counter()
-            optimizer.zero_grad(set_to_none=True)
-            loss(model(inputs)).backward()
-            optimizer.step()
+            losses.append(step().detach())
             times.append((time.perf_counter() - start) * 1e3)
-        answer = {"ms": times, "cpu_ms": (time.process_time() - cpu) * 1e3, "peak_mb": peak_mb() - before}
-        print(json.dumps(answer), flush=True)
+        cpu = time.process_time() - cpu
+        losses = [loss.item() for loss in losses]
+        print(json.dumps({"ms": times, "cpu_ms": cpu * 1e3, "losses": losses, "peak_mb": peak_mb() - before}), flush=True)
 
 
 main()

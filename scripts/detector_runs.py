@@ -3,7 +3,7 @@
 
     scripts/detector_runs.py SET FIRST_SEED COUNT JOBS OUT      OUT/<family>-<seed>/metrics.jsonl; those there are kept
 
-SET: development, fourth or fifth (the families of the fourth, drawn anew). scripts/label_curves.py makes labelled logs of them.
+SET: development, or fourth to seventh (the families of the fourth, drawn anew). scripts/label_curves.py makes labelled logs of them.
 """
 import json
 import os
@@ -203,7 +203,7 @@ SETS = {
                "grokking", "mlp", "cnn", "language", "masked", "icl-class", "icl-regression", "icl-regression", "histogram",
                "addition", "permutation", "position", "group", "anywhere", "two-step-drop"],
 }
-SETS["fifth"] = SETS["fourth"]
+SETS["fifth"] = SETS["sixth"] = SETS["seventh"] = SETS["fourth"]
 
 
 def eureka(arguments):

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,9 +111,9 @@ void replace(const fs::path& path, std::string_view content, bool sync) {
   }
 }
 
-// A file that lies in a directory of ours under a fixed name. A link or a pipe somebody else put there is refused: what
-// is written would go elsewhere, or wait for ever.
-Descriptor open_own(const fs::path& path, int flags) {
+}  // namespace
+
+int open_own(const fs::path& path, int flags) {
   Descriptor file(::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
   struct stat info {};
   const bool linked = file.get() < 0 && errno == ELOOP;
@@ -124,10 +123,8 @@ Descriptor open_own(const fs::path& path, int flags) {
   if (file.get() < 0)
     throw Error(kind_of_failure(), fmt::format("cannot write: {}", reason()), path.string(),
                 hint_of_failure(kElsewhere));
-  return file;
+  return file.release();
 }
-
-}  // namespace
 
 void write_and_sync(const fs::path& path, std::string_view content) { write_new(path, path, content, true); }
 
@@ -227,7 +224,7 @@ void remove_leftovers(const fs::path& directory) {
 }
 
 AppendFile::AppendFile(const fs::path& path) : path_(path) {
-  descriptor_ = open_own(path, O_WRONLY | O_CREAT | O_APPEND).release();
+  descriptor_ = open_own(path, O_WRONLY | O_CREAT | O_APPEND);
   const off_t end = ::lseek(descriptor_, 0, SEEK_END);
   size_ = end > 0 ? static_cast<std::uint64_t>(end) : 0;
 }
@@ -253,40 +250,5 @@ void AppendFile::truncate(std::uint64_t bytes) {
 }
 
 void AppendFile::sync() { sync_descriptor(descriptor_, path_); }
-
-DirectoryLock::DirectoryLock(const fs::path& directory) : directory_(directory) {
-  Descriptor file = open_own(directory / ".lock", O_RDWR | O_CREAT);
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    char owner[32] = {};
-    const ssize_t got = ::pread(file.get(), owner, sizeof owner - 1, 0);
-    throw Error(ErrorKind::output, fmt::format("in use by another eureka process ({})", got > 0 ? owner : "unknown"),
-                directory.string(), fmt::format("wait for it to end, or {}", kElsewhere));
-  }
-  // Only for the message of the one who comes second, so a failed write (full disk) is no reason to stop.
-  const std::string owner = fmt::format("process {}", ::getpid());
-  if (::ftruncate(file.get(), 0) == 0) (void)!::pwrite(file.get(), owner.data(), owner.size(), 0);
-  descriptor_ = file.release();
-}
-
-bool DirectoryLock::is_held(const fs::path& directory) {
-  Descriptor file(::open((directory / ".lock").c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  return file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
-}
-
-void DirectoryLock::refuse_if_removed() const {
-  struct stat ours {};
-  struct stat there {};
-  if (::fstat(descriptor_, &ours) != 0) return;
-  const bool is_there = ::stat((directory_ / ".lock").c_str(), &there) == 0;
-  if ((!is_there && errno != ENOENT && errno != ENOTDIR) ||
-      (is_there && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev))
-    return;
-  throw Error(ErrorKind::failed, "the directory (or its .lock) was removed while it was in use", directory_.string(),
-              "what was computed since is lost: run again");
-}
-
-DirectoryLock::~DirectoryLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
 
 }  // namespace eureka

@@ -4,7 +4,6 @@
 //   atomic_write(dir / "summary.json", text);        temp file, fsync, rename, fsync of the directory
 //   AppendFile log(dir / "metrics.jsonl");           whole lines; a torn last line can only come from a crash
 //   log.append_line(row);
-//   DirectoryLock lock(dir);                         a second process gets an Error that says who holds it
 #pragma once
 
 #include <cstdint>
@@ -55,6 +54,10 @@ void sync_directory(const fs::path& directory);
 // Whole file. Throws Error(input) when it cannot be read or is larger than `max_bytes`.
 std::string read_file(const fs::path& path, std::uint64_t max_bytes = std::uint64_t{4} << 30);
 
+// Opens a file that lies in a directory of ours under a fixed name, and returns its descriptor. A link or a pipe
+// somebody else put there is refused with an Error: what is written would go elsewhere, or wait for ever.
+int open_own(const fs::path& path, int flags);
+
 // Creates the directory (and its parents) so that it survives a power cut, or throws Error(output) with the reason.
 void make_directories(const fs::path& directory);
 
@@ -82,25 +85,6 @@ class AppendFile {
   fs::path path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
-};
-
-// Exclusive use of a directory for the lifetime of the object; released by the kernel when the process dies.
-class DirectoryLock {
- public:
-  explicit DirectoryLock(const fs::path& directory);
-  ~DirectoryLock();
-  DirectoryLock(const DirectoryLock&) = delete;
-  DirectoryLock& operator=(const DirectoryLock&) = delete;
-
-  // Does some process hold it at this moment?
-  static bool is_held(const fs::path& directory);
-
-  // Throws Error(failed) when the directory was taken away meanwhile: what is written there now goes nowhere.
-  void refuse_if_removed() const;
-
- private:
-  fs::path directory_;
-  int descriptor_ = -1;
 };
 
 }  // namespace eureka

@@ -23,6 +23,7 @@ inline constexpr int kInternal = 70;
 // Each adds its verb.
 void add_train(Command& program);
 void add_study(Command& program);
+void add_trial(Command& program);
 void add_branch(Command& program);
 void add_look(Command& program);
 void add_detect(Command& program);

@@ -125,6 +125,9 @@ template Argument Command::option(const std::string& name, std::optional<std::in
 Argument Command::flag(const std::string& name, bool& value, const std::string& help) {
   return Argument(app_->add_flag(name, value, help));
 }
+Argument Command::flag(const std::string& name, std::string& value, const std::string& bare, const std::string& help) {
+  return Argument(app_->add_flag(name + "{" + bare + "}", value, help));
+}
 
 void Command::footer(const std::string& text) { app_->footer(text); }
 

@@ -67,6 +67,8 @@ class Command {
   template <class Value>
   Argument option(const std::string& name, Value& value, const std::string& help = "");
   Argument flag(const std::string& name, bool& value, const std::string& help = "");
+  // A flag that may say more: `--name` alone means `bare`, `--name=other` means other.
+  Argument flag(const std::string& name, std::string& value, const std::string& bare, const std::string& help);
 
   // Below the options in the help.
   void footer(const std::string& text);

@@ -8,6 +8,7 @@
 
 #include "base/output.h"
 #include "base/terminal.h"
+#include "cli/cli.h"
 #include "report/curve_plot.h"
 #include "report/finding_marks.h"
 #include "train/records/number_name.h"
@@ -32,21 +33,8 @@ std::string line_mark(const NumberName& number, std::size_t line) {
   return std::string(1, static_cast<char>('a' + line % 26));
 }
 
-struct Heights {
-  int curve = PlotOptions{}.height;
-  int below = SeriesPlotOptions{}.height;
-};
-
-// Two plots in a terminal of so many rows: what moves the cursor up cannot reach lines that have scrolled away.
-Heights heights_in(std::optional<int> rows) {
-  constexpr int kAroundThem = 12;  // titles, axes, captions, the status line, the cursor's own
-  Heights heights;
-  if (!rows) return heights;
-  const int room = *rows - kAroundThem;
-  heights.below = std::clamp(room / 3, 2, heights.below);
-  heights.curve = std::clamp(room - heights.below, 2, heights.curve);
-  return heights;
-}
+// Rows of the plots themselves; below the least a picture shows nothing.
+constexpr int kLeastHeight = 4, kLeastHeightBelow = 2, kLeastColumns = 30;
 
 }  // namespace
 
@@ -110,24 +98,28 @@ std::string LivePlot::status_line() const {
 
 void LivePlot::show(const ShownNumber& number) { shown_ = number; }
 
-std::string LivePlot::picture(int width, bool color, std::optional<int> rows) const {
+std::string LivePlot::picture(int width, bool color) const {
+  return drawn(width, color, PlotOptions{}.height, SeriesPlotOptions{}.height);
+}
+
+// Without `height_below` what is shown below the curve is left out.
+std::string LivePlot::drawn(int width, bool color, int height, int height_below) const {
   const PlotMarks marks = marks_of(findings_);
   PlotOptions options;
   options.title = title_ + " · validation " + metric_.name;
-  options.width = std::clamp(width, 40, 100);
+  options.width = std::min(width, 100);
+  options.height = height;
   options.color = color;
   options.x_max = static_cast<double>(steps_);
   if (std::isfinite(metric_.low)) options.y_min = metric_.low;
   if (std::isfinite(metric_.high)) options.y_max = metric_.high;
-  if (!shown_) return plot_curve({xs_, ys_}, marks, options);
+  if (!shown_ || height_below == 0) return plot_curve({xs_, ys_}, marks, options);
 
-  const Heights heights = heights_in(rows);
-  options.height = heights.curve;
   SeriesPlotOptions below;
   below.title = fmt::format("{}/{}{} · {}", shown_->diagnostic, shown_->number,
                             shown_->part.empty() ? "" : "/" + shown_->part, shown_->unit);
   below.width = options.width;
-  below.height = heights.below;
+  below.height = height_below;
   below.color = color;
   if (!xs_.empty()) below.x_min = xs_.front();
   below.x_max = options.x_max;
@@ -136,19 +128,27 @@ std::string LivePlot::picture(int width, bool color, std::optional<int> rows) co
   return plot_curve({xs_, ys_}, marks, options) + plot_series(lines_, marks, below);
 }
 
-void LivePlot::redraw() {
-  last_draw_ = Clock::now();
-  std::string frame = picture(terminal_columns(STDERR_FILENO), use_color(STDERR_FILENO), terminal_rows(STDERR_FILENO)) +
-                      status_line() + "\n";
-  // Up over the last frame, then clear what is below: one write, so that nothing flickers.
-  const std::string up = lines_drawn_ > 0 ? fmt::format("\x1b[{}A\r\x1b[J", lines_drawn_) : "";
-  lines_drawn_ = static_cast<int>(std::count(frame.begin(), frame.end(), '\n'));
-  tell("{}{}", Layout{up}, Layout{frame});
+std::string LivePlot::live_picture(const WindowSize& window) const {
+  if (window.columns < kLeastColumns) return "";
+  const bool color = use_color(STDERR_FILENO);
+  // Both plots share the room two to one, then the curve has it alone, then there is only the status.
+  const auto both = [&](int height) {
+    return drawn(window.columns, color, height - height / 3, shown_ ? height / 3 : 0);
+  };
+  const auto curve_alone = [&](int height) { return drawn(window.columns, color, height, 0); };
+  if (shown_) {
+    const int most = PlotOptions{}.height + SeriesPlotOptions{}.height;
+    const std::string picture = picture_that_fits(both, most, kLeastHeight + kLeastHeightBelow + 2, window);
+    if (!picture.empty()) return picture;
+  }
+  return picture_that_fits(curve_alone, PlotOptions{}.height, kLeastHeight, window);
 }
 
-void LivePlot::finish() {
-  if (lines_drawn_ > 0) tell("\x1b[{}A\r\x1b[J", lines_drawn_);
-  lines_drawn_ = 0;
+void LivePlot::redraw() {
+  // What stands when a stop is asked for stays.
+  if (stop_requested().load()) return;
+  last_draw_ = Clock::now();
+  frame_.show(live_picture(frame_.window()) + status_line() + "\n");
 }
 
 }  // namespace eureka::cli

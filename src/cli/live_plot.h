@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/shown_number.h"
+#include "report/live_frame.h"
 #include "report/series_plot.h"
 #include "train/run.h"
 
@@ -23,15 +24,20 @@ class LivePlot : public RunObserver {
   void on_step(std::int64_t updates_done) override;
   void on_row(const MetricsRow& row, const Findings& findings) override;
 
-  // The picture as it stands; with `rows` of the terminal given, no higher than that where it can be helped.
-  std::string picture(int width, bool color, std::optional<int> rows = {}) const;
+  // The picture as it stands.
+  std::string picture(int width, bool color) const;
 
   // Clears the live picture, so that the final one can be printed in its place.
-  void finish();
+  void finish() { frame_.clear(); }
+
+  // Leaves the last live picture standing.
+  void leave() { frame_.leave(); }
 
  private:
   void take_shown(const MetricsRow& row);
   void redraw();
+  std::string drawn(int width, bool color, int height, int height_below) const;
+  std::string live_picture(const WindowSize& window) const;
   std::string status_line() const;
 
   std::string title_;
@@ -46,7 +52,7 @@ class LivePlot : public RunObserver {
   std::optional<ShownNumber> shown_;
   std::vector<PlotSeries> lines_;  // of the number that is shown
   Findings findings_;
-  int lines_drawn_ = 0;
+  LiveFrame frame_;
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point last_draw_;
 };

@@ -20,6 +20,7 @@ int run(int argc, char** argv) {
   Command& program = line.program();
   add_train(program);
   add_study(program);
+  add_trial(program);
   add_branch(program);
   add_look(program);
   add_detect(program);

@@ -72,10 +72,14 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
   if (!has_ended) tell_memory(config, *task, options);
   LivePlot plot(title_of(config), metric, options.quiet);
   if (!options.number.empty()) plot.show(find_shown_number(options.number));
+  if (options.heartbeat >= 0) ignore_further_signals();
   Heartbeat heartbeat(options.heartbeat, plot);
   StepTimes observer(heartbeat);
   const RunOutcome outcome = run_training(config, request, observer, stop_requested());
-  plot.finish();
+  if (outcome.status == RunStatus::interrupted)
+    plot.leave();
+  else
+    plot.finish();
   const std::string place = request.directory.string();
   if (outcome.status == RunStatus::interrupted) {
     tell("eureka: interrupted; checkpoint saved. Continue with: eureka train --out {} --resume\n", place);

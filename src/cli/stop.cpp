@@ -15,6 +15,7 @@ namespace {
 
 std::atomic<bool> stop_flag{false};
 std::atomic<const std::string*> stop_notice{nullptr};
+std::atomic<bool> one_is_enough{false};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<const std::string*>::is_always_lock_free,
               "used in a signal handler");
 
@@ -22,8 +23,10 @@ void request_stop(int) {
   const int before = errno;
   stop_flag.store(true);
   // A second signal of either kind means it: back to the default action.
-  ::signal(SIGINT, SIG_DFL);
-  ::signal(SIGTERM, SIG_DFL);
+  if (!one_is_enough.load()) {
+    ::signal(SIGINT, SIG_DFL);
+    ::signal(SIGTERM, SIG_DFL);
+  }
   if (const std::string* notice = stop_notice.load()) (void)!::write(STDERR_FILENO, notice->data(), notice->size());
   errno = before;
 }
@@ -45,6 +48,8 @@ const std::atomic<bool>& stop_requested() {
   (void)installed;
   return stop_flag;
 }
+
+void ignore_further_signals() { one_is_enough.store(true); }
 
 void say_when_stopped(const std::string& notice) {
   // The handler may hold any of them, so none is freed; they are few.

@@ -12,6 +12,9 @@ namespace eureka::cli {
 // What the first signal says on standard error: whoever stops something long is told that it was heard. Empty: nothing.
 void say_when_stopped(const std::string& notice);
 
+// For a trial: its study ends it when it must, and a scheduler tells both that they are to stop.
+void ignore_further_signals();
+
 // Measures the steps of a run, so that the notice can say how long the last one may take; hands everything on.
 class StepTimes final : public RunObserver {
  public:

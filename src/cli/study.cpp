@@ -3,18 +3,20 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/cores.h"
 #include "base/output.h"
+#include "base/suggest.h"
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "cli/stop.h"
+#include "cli/study_elsewhere.h"
 #include "lab/local_processes.h"
 #include "lab/run_study.h"
 #include "lab/study_log.h"
 #include "report/study_progress.h"
-#include "report/study_table.h"
 
 namespace eureka::cli {
 namespace {
@@ -29,12 +31,15 @@ struct StudyArguments {
   std::int64_t seeds = 0;
   double timeout = 0;
   std::string progress = "table";
+  std::vector<std::string> curves;
   bool resume = false;
   bool json = false;
+  ElsewhereOptions elsewhere;
 };
 
 Study study_of(const StudyArguments& arguments) {
-  if (arguments.source.empty() && (arguments.out.empty() || !arguments.resume))
+  const bool is_there = arguments.resume || arguments.elsewhere.only_looks();
+  if (arguments.source.empty() && (arguments.out.empty() || !is_there))
     throw Error(ErrorKind::usage, "eureka study needs a preset or a file", {},
                 "for example: eureka study cures  (eureka list presets), or --out DIR --resume to continue one");
   Study study =
@@ -45,6 +50,7 @@ Study study_of(const StudyArguments& arguments) {
     for (std::int64_t seed = 1; seed <= arguments.seeds; ++seed) study.seeds.push_back(seed);
   }
   if (arguments.timeout > 0) study.timeout_seconds = arguments.timeout;
+  overlay(arguments.elsewhere, study.slurm);
   return study;
 }
 
@@ -61,20 +67,25 @@ void print_times(Clock::time_point start, int jobs) {
        format_duration(seconds(children.ru_utime) + seconds(children.ru_stime)), jobs);
 }
 
-void print_report(const StudyReport& report, const fs::path& out) {
-  StudyTextOptions options;
-  if (is_terminal(STDOUT_FILENO)) options.width = terminal_columns(STDOUT_FILENO);
-  options.color = use_color(STDOUT_FILENO);
-  print("{}\n{}\n", Layout{study_text(report, options)}, (out / "study.json").string());
+void refuse_unknown_curves(const std::vector<std::string>& curves, const Study& study) {
+  std::vector<std::string> arms;
+  for (const StudyArm& arm : study.arms) arms.push_back(arm.name);
+  for (const std::string& curve : curves)
+    if (std::find(arms.begin(), arms.end(), curve) == arms.end())
+      throw Error(ErrorKind::usage, fmt::format("the study has no arm '{}'", curve), "--curve",
+                  did_you_mean(curve, arms));
 }
 
 int study(const StudyArguments& arguments) {
   const auto start = Clock::now();
   const Study study = study_of(arguments);
   const fs::path out = arguments.out.empty() ? fs::path("studies") / study.name : fs::path(arguments.out);
+  if (arguments.elsewhere.asked())
+    return study_elsewhere(study, {out, arguments.resume}, arguments.elsewhere, arguments.json);
   const int jobs = arguments.jobs > 0 ? arguments.jobs : usable_cores();
   LocalProcesses executor({.jobs = jobs, .timeout_seconds = study.timeout_seconds});
-  StudyProgress table;
+  refuse_unknown_curves(arguments.curves, study);
+  StudyProgress table(stop_requested());
   JsonLines lines(out, [](const std::string& line) { tell("{}\n", Lines{line}); });
   StudyObservers observers;
   if (arguments.progress == "table") observers.add(table);
@@ -84,18 +95,13 @@ int study(const StudyArguments& arguments) {
                   study.timeout_seconds));
   const StudyOutcome outcome =
       run_study(study, catalog(), {out, arguments.resume}, executor, std::move(observers), stop_requested());
-  for (const TrialFailure& failure : outcome.failures)
-    tell("eureka: {}: {}\n", failure.directory.string(), failure.reason);
   if (outcome.end == StudyEnd::interrupted) {
+    tell_failures(outcome);
     tell("eureka: interrupted; every trial is checkpointed: eureka study --out {} --resume\n", out.string());
     return kInterrupted;
   }
-  if (outcome.report && arguments.json) {
-    print("{}", Lines{study_json(*outcome.report)});
-  } else if (outcome.report) {
-    print_report(*outcome.report, out);
-    print_times(start, jobs);
-  }
+  print_outcome(outcome, out, arguments.json, arguments.curves);
+  if (outcome.report && !arguments.json) print_times(start, jobs);
   return outcome.end == StudyEnd::complete ? kOk : kFailed;
 }
 
@@ -114,8 +120,12 @@ void add_study(Command& program) {
   verb.option("--timeout", arguments->timeout, "seconds without a step after which a trial counts as hung").positive();
   verb.option("--progress", arguments->progress, "on standard error: table, json (a line for each event) or none")
       .one_of({"table", "json", "none"});
+  verb.option("--curve", arguments->curves,
+              "an arm to draw in the survival plot, which holds five; repeatable (default: the soonest and the latest)")
+      .repeatable();
   verb.flag("--resume", arguments->resume, "run only what is missing; begins the study if there is none");
   verb.flag("--json", arguments->json, "print study.json instead of the table");
+  add_elsewhere_options(verb, arguments->elsewhere);
   verb.footer(
       "What the arms are compared by is said in the study's file: event = \"moment\" (default), or event = \"target\" "
       "with\n"

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "base/directory_lock.h"
 #include "base/error.h"
 #include "data/data_sets.h"
 #include "data/source_files.h"

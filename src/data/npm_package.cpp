@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "data/run_program.h"
+#include "base/run_program.h"
 #include "io/sha512.h"
 
 namespace eureka {

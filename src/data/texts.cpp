@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "base/directory_lock.h"
 #include "base/embedded.h"
 #include "base/error.h"
+#include "base/run_program.h"
 #include "data/data_sets.h"
-#include "data/run_program.h"
 #include "io/sha512.h"
 
 namespace eureka {

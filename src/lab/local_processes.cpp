@@ -1,12 +1,11 @@
 #include "lab/local_processes.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <sstream>
+#include "lab/trial_log.h"
 
 namespace eureka {
 namespace {
@@ -15,7 +14,6 @@ using namespace std::chrono_literals;
 using Clock = TrialProcess::Clock;
 
 constexpr auto kPollOnStop = 100ms;
-constexpr std::size_t kLastLines = 3;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -38,25 +36,6 @@ std::vector<std::string> prepare(const Trial& trial) {
   return {"train", "--out", trial.directory.string(), "--resume", "--quiet"};
 }
 
-std::string said_in(const fs::path& log) {
-  try {
-    return read_file(log, 1 << 20);
-  } catch (const Error&) {
-    return {};
-  }
-}
-
-// The last lines of a log, in one; nothing of an empty one.
-std::string last_words(const std::string& said) {
-  std::vector<std::string> lines;
-  std::istringstream text(said);
-  for (std::string line; std::getline(text, line);)
-    if (!line.empty()) lines.push_back(line);
-  if (lines.empty()) return {};
-  if (lines.size() > kLastLines) lines.erase(lines.begin(), lines.end() - kLastLines);
-  return fmt::format("; its last words: {}", fmt::join(lines, " | "));
-}
-
 bool is_disk_full(const fs::path& directory) {
   std::error_code failure;
   const fs::space_info space = fs::space(directory, failure);
@@ -65,14 +44,14 @@ bool is_disk_full(const fs::path& directory) {
 
 // Why a child ended badly: the last complaint in its log, or its signal.
 std::string failure_reason(int status, bool hung, double timeout_seconds, const fs::path& log) {
-  const std::string said = said_in(log);
-  if (hung) return fmt::format("hung: no step for {:g} seconds{}", timeout_seconds, last_words(said));
-  if (WIFSIGNALED(status)) return fmt::format("killed by signal {}{}", WTERMSIG(status), last_words(said));
+  const std::string said = said_in(log), words = last_words(log);
+  if (hung) return fmt::format("hung: no step for {:g} seconds{}", timeout_seconds, words);
+  if (WIFSIGNALED(status)) return fmt::format("killed by signal {}{}", WTERMSIG(status), words);
   const std::string mark = "eureka: ";
   const std::size_t message = said.rfind(mark);
   if (message == std::string::npos)
     return fmt::format("exit code {}{}{}", WEXITSTATUS(status),
-                       is_disk_full(log.parent_path()) ? ": the disk is full" : "", last_words(said));
+                       is_disk_full(log.parent_path()) ? ": the disk is full" : "", words);
   const std::size_t begin = message + mark.size();
   return said.substr(begin, said.find('\n', begin) - begin);
 }

@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 
+#include "base/directory_lock.h"
 #include "lab/branch_plan.h"
 #include "lab/check_trials.h"
 #include "lab/study_log.h"
+#include "lab/trial_log.h"
 
 namespace eureka {
 namespace {
+
+const std::string kParents = "runs to continue";
 
 // study.toml must mean the same from any folder.
 void make_places_absolute(Study& study) {
@@ -24,32 +29,55 @@ void make_places_absolute(Study& study) {
 
 class StudyRun {
  public:
-  StudyRun(Study study, const Catalog& catalog, const StudyRequest& request, TrialExecutor& executor,
-           StudyObservers observers, const std::atomic<bool>& stop)
-      : study_(std::move(study)),
-        reported_(study_),
-        catalog_(catalog),
-        request_(request),
-        executor_(executor),
-        observers_(std::move(observers)),
-        stop_(stop) {}
+  StudyRun(Study study, const Catalog& catalog, const StudyRequest& request, std::size_t slots)
+      : study_(std::move(study)), reported_(study_), catalog_(catalog), request_(request), slots_(slots) {}
 
-  StudyOutcome execute() {
+  StudyOutcome execute(TrialExecutor& executor, StudyObservers observers, const std::atomic<bool>& stop) {
+    observers_ = std::move(observers);
     plan();
-    make_directories(request_.out);
-    const DirectoryLock lock(request_.out);
-    remove_leftovers(request_.out);
-    atomic_write(request_.out / "study.toml", to_toml(study_));
+    const auto lock = begin();
     StudyLog log(request_.out);
     observers_.add(log);
     try {
-      run_all(lock);
+      run_all(executor, stop, *lock);
     } catch (const std::exception&) {
       // Whatever broke in a directory that is gone broke because it is gone.
-      lock.refuse_if_removed();
+      lock->refuse_if_lost();
       throw;
     }
     observers_.tell(StudyFinished{outcome_.end});
+    return std::move(outcome_);
+  }
+
+  PendingTrials prepare() {
+    plan();
+    const auto lock = begin();
+    PendingTrials pending;
+    take_unended(parents_, pending);
+    if (!pending.trials.empty()) {
+      pending.phase = kParents;
+      pending.is_last_phase = false;
+      return pending;
+    }
+    if (!parents_.empty()) plan_branches(ended_parents());
+    pending = {.phase = study_.name};
+    take_unended(trials_, pending);
+    return pending;
+  }
+
+  StudyOutcome collect() {
+    plan();
+    const auto lock = begin();
+    PendingTrials pending;
+    take_unended(parents_, pending);
+    for (const Trial& parent : pending.trials) add_unended(parent);
+    if (!parents_.empty() && !ended_parents().empty()) plan_branches(ended_parents());
+    pending.trials.clear();
+    take_unended(trials_, pending);
+    for (const Trial& trial : pending.trials) add_unended(trial);
+    outcome_.failures.insert(outcome_.failures.end(), pending.failures.begin(), pending.failures.end());
+    if (!outcome_.failures.empty()) outcome_.end = StudyEnd::incomplete;
+    if (!trials_.empty()) write_report();
     return std::move(outcome_);
   }
 
@@ -60,7 +88,7 @@ class StudyRun {
     if (study_.branch) {
       parents_ = plan_parents(study_, catalog_, request_.out);
       const ArmsPreview preview = preview_arms(study_, catalog_, parents_);
-      check_trials(study_, preview.trials, executor_.slots(), &preview.continued);
+      check_trials(study_, preview.trials, slots_, &preview.continued);
       if (parents_.empty()) plan_branches({});
     } else {
       trials_ = plan_trials(study_, catalog_, request_.out);
@@ -70,7 +98,45 @@ class StudyRun {
                   "continue it with --resume, or choose another place with --out DIR");
     refuse_other_trials(parents_);
     refuse_other_trials(trials_);
-    if (!study_.branch) check_trials(study_, trials_, executor_.slots());
+    if (!study_.branch) check_trials(study_, trials_, slots_);
+  }
+
+  std::unique_ptr<DirectoryLock> begin() {
+    make_directories(request_.out);
+    auto lock = std::make_unique<DirectoryLock>(request_.out);
+    remove_leftovers(request_.out);
+    atomic_write(request_.out / "study.toml", to_toml(study_));
+    return lock;
+  }
+
+  // Those without a result go to `pending`; a summary that cannot be read is none.
+  static void take_unended(const std::vector<Trial>& trials, PendingTrials& pending) {
+    for (const Trial& trial : trials)
+      if (!trial.damage.empty())
+        pending.failures.push_back({trial.directory, trial.damage});
+      else if (has_ended(trial))
+        ++pending.ended;
+      else
+        pending.trials.push_back(trial);
+  }
+
+  static bool has_ended(const Trial& trial) {
+    try {
+      return read_trial(trial).has_value();
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  void add_unended(const Trial& trial) {
+    outcome_.failures.push_back({trial.directory, "has not ended" + last_words(trial.directory / kTrialLog)});
+  }
+
+  std::vector<Trial> ended_parents() const {
+    std::vector<Trial> ended;
+    std::copy_if(parents_.begin(), parents_.end(), std::back_inserter(ended),
+                 [](const Trial& parent) { return parent.damage.empty() && has_ended(parent); });
+    return ended;
   }
 
   // From runs that are there, or from those of `parents`.
@@ -89,8 +155,8 @@ class StudyRun {
     trials_ = plan_continuations(study_, runs, catalog_, request_.out);
   }
 
-  void run_all(const DirectoryLock& lock) {
-    run("runs to continue", parents_, lock);
+  void run_all(TrialExecutor& executor, const std::atomic<bool>& stop, const DirectoryLock& lock) {
+    run(kParents, parents_, executor, stop, lock);
     if (outcome_.end == StudyEnd::interrupted) return;
     if (!parents_.empty()) {
       std::vector<Trial> ended;
@@ -99,8 +165,8 @@ class StudyRun {
       if (ended.empty()) return;
       plan_branches(ended);
     }
-    run(study_.name, trials_, lock);
-    lock.refuse_if_removed();
+    run(study_.name, trials_, executor, stop, lock);
+    lock.refuse_if_lost();
     if (outcome_.end != StudyEnd::interrupted) write_report();
   }
 
@@ -109,15 +175,16 @@ class StudyRun {
                        [&](const TrialFailure& failure) { return failure.directory == trial.directory; });
   }
 
-  void run(const std::string& phase, const std::vector<Trial>& trials, const DirectoryLock& lock) {
+  void run(const std::string& phase, const std::vector<Trial>& trials, TrialExecutor& executor,
+           const std::atomic<bool>& stop, const DirectoryLock& lock) {
     if (!trials.empty()) {
-      observers_.tell(TrialsPlanned{phase, study_, trials, executor_.slots()});
+      observers_.tell(TrialsPlanned{phase, study_, trials, slots_});
       const std::vector<TrialFailure> failures =
-          run_trials(trials, {study_.timeout_seconds, [&] { lock.refuse_if_removed(); }}, executor_, observers_, stop_);
+          run_trials(trials, {study_.timeout_seconds, [&] { lock.refuse_if_lost(); }}, executor, observers_, stop);
       observers_.tell(TrialsDone{phase, failures.size()});
       outcome_.failures.insert(outcome_.failures.end(), failures.begin(), failures.end());
     }
-    if (stop_.load())
+    if (stop.load())
       outcome_.end = StudyEnd::interrupted;
     else if (!outcome_.failures.empty())
       outcome_.end = StudyEnd::incomplete;
@@ -136,10 +203,9 @@ class StudyRun {
   const Study study_;
   Study reported_;  // with the seeds that were continued, in a study that branches
   const Catalog& catalog_;
-  const StudyRequest& request_;
-  TrialExecutor& executor_;
+  const StudyRequest request_;
+  const std::size_t slots_;
   StudyObservers observers_;
-  const std::atomic<bool>& stop_;
   std::vector<Trial> parents_, trials_;
   std::size_t runs_looked_at_ = 0;
   StudyOutcome outcome_;
@@ -156,7 +222,17 @@ Study read_study_directory(const fs::path& out) {
 StudyOutcome run_study(Study study, const Catalog& catalog, const StudyRequest& request, TrialExecutor& executor,
                        StudyObservers observers, const std::atomic<bool>& stop) {
   make_places_absolute(study);
-  return StudyRun(std::move(study), catalog, request, executor, std::move(observers), stop).execute();
+  return StudyRun(std::move(study), catalog, request, executor.slots()).execute(executor, std::move(observers), stop);
+}
+
+PendingTrials prepare_study(Study study, const Catalog& catalog, const StudyRequest& request, std::size_t slots) {
+  make_places_absolute(study);
+  return StudyRun(std::move(study), catalog, request, slots).prepare();
+}
+
+StudyOutcome collect_study(Study study, const Catalog& catalog, const fs::path& out) {
+  make_places_absolute(study);
+  return StudyRun(std::move(study), catalog, {out, true}, 1).collect();
 }
 
 }  // namespace eureka

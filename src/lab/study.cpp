@@ -63,7 +63,9 @@ Options read_section(const ConfigEntries& entries, const std::string& section,
   OptionValues values;
   for (const OptionInfo& info : infos) known.push_back(info.name);
   for (const auto& [path, entry] : entries) {
-    if (!path.starts_with(section + ".") || path.starts_with(section + ".set.")) continue;
+    if (!path.starts_with(section + ".") || path.starts_with(section + ".set.") ||
+        path.starts_with(section + ".slurm."))
+      continue;
     const std::string name = path.substr(section.size() + 1);
     if (const OptionInfo* info = find_option(infos, name))
       values[name] = check_option(*info, entry.value, path, entry.where);
@@ -207,6 +209,16 @@ void append_entries(std::string& text, const std::string& prefix, const ConfigEn
   for (const auto& [key, entry] : entries) text += fmt::format("{}{} = {}\n", prefix, key, to_toml(entry.value));
 }
 
+// Those that are not as they would be anyway.
+void append_changed(std::string& text, const std::string& prefix, SlurmOptions options) {
+  detail::DescribeVisitor now;
+  options.visit(now);
+  const OptionList before = describe<SlurmOptions>();
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (const OptionValue& value = now.list[i].default_value; value != before[i].default_value)
+      text += fmt::format("{}{} = {}\n", prefix, before[i].name, to_toml(value));
+}
+
 Study read_document(const ConfigDocument& document, const ConfigSource& source) {
   refuse_foreign_keys(document, source.file_name);
   const auto head = read_section<StudyHead>(document.entries, "study", {"seeds"});
@@ -234,6 +246,7 @@ Study read_document(const ConfigDocument& document, const ConfigSource& source) 
   study.overrides = entries_behind(document.entries, "study.set.");
   if (head.budget > 0) study.budget = head.budget;
   study.timeout_seconds = head.timeout;
+  study.slurm = read_section<SlurmOptions>(document.entries, "study.slurm");
   study.event = head.event;
   if (document.entries.contains("study.target")) study.target = head.target;
   study.relative_target = head.relative_target;
@@ -289,6 +302,7 @@ std::string to_toml(const Study& study) {
   if (study.relative_target != kDefaultTargetFraction)
     text += fmt::format("relative_target = {}\n", to_toml(OptionValue(study.relative_target)));
   append_entries(text, "set.", study.overrides);
+  append_changed(text, "slurm.", study.slurm);
   if (study.branch) {
     text += fmt::format("\n[branch]\nat = {}\nonly = {}\n", study.branch->at,
                         to_toml(detail::to_value(study.branch->only)));

@@ -14,8 +14,9 @@
 //   budget = 2500                        steps of every trial; the base's own when left out
 //   event = "target"                     what the arms are compared by; the "moment" when left out
 //   target = 0.9                         accuracy to reach; left out, relative_target = 0.95 of the baseline's final
-//   one timeout = 300                        seconds without a step after which a trial counts as hung set.train.batch
-//   = 64                 for every trial
+//   timeout = 300                        seconds without a step after which a trial counts as hung
+//   set.train.batch = 64                 for every trial
+//   slurm.partition = "short"            how it is submitted to a cluster
 //
 //   [[arm]]
 //   name = "norm_softmax"
@@ -38,6 +39,7 @@
 #include <vector>
 
 #include "lab/presets.h"
+#include "lab/slurm_script.h"
 #include "stats/arm_comparison.h"
 #include "train/config.h"
 
@@ -85,6 +87,7 @@ struct Study {
   std::optional<double> target;                     // accuracy
   double relative_target = kDefaultTargetFraction;  // of the baseline's median final accuracy, without `target`
   std::optional<BranchPlan> branch;
+  SlurmOptions slurm;  // [study.slurm]
 };
 
 // Throws Error(config) at the place that is wrong.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "stats/p_value_text.h"
 #include "tasks/task.h"
 
 namespace eureka {
@@ -28,16 +29,25 @@ std::optional<double> mean_of_moments(const std::vector<TrialOutcome>& trials) {
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
+constexpr double kCausalEvidence = 0.05;  // of the sign test
+
 std::string causal_verdict(const Study& study, const ArmReport& arm) {
   if (!study.branch || !arm.against_baseline || !arm.against_baseline->paired) return {};
   const PairedComparison& paired = *arm.against_baseline->paired;
+  const std::size_t different = paired.arm_sooner + paired.baseline_sooner;
+  const char* conclusion = different == 0                    ? ""
+                           : paired.sign.p < kCausalEvidence ? ", so nothing but the change can make the difference"
+                           : different == 1                  ? ", so the one difference comes from the change; more "
+                                                               "than chance is not shown"
+                                                             : ", so each of these differences comes from the change; "
+                                                               "that they go one way is not shown";
   return fmt::format(
       "Of {} runs taken up at step {} with and without {}, {} {} sooner with it, {} sooner without, {} "
-      "cannot be told apart (sign test: p = {:.2g}). Both continuations share every bit up to that step and every "
-      "batch after it, so nothing but the change can make the difference.",
+      "cannot be told apart (sign test: p = {}). Both continuations share every bit up to that step and every "
+      "batch after it{}.",
       paired.pairs, study.branch->at, arm.name, paired.arm_sooner,
       study.event == AwaitedEvent::moment ? "had the moment" : "reached the target", paired.baseline_sooner,
-      paired.undecided, paired.sign.p);
+      paired.undecided, p_value_text(paired.sign.p), conclusion);
 }
 
 class Reporter {

@@ -55,15 +55,18 @@ std::string hazard_text(const ArmAtPoint& arm) {
   const auto& hazard = against(arm)->hazard;
   if (!hazard) return "-";
   if (hazard->ratio) return fmt::format("{:.2f}", *hazard->ratio);
-  return hazard->limit == HazardLimit::infinite ? "large" : hazard->limit == HazardLimit::zero ? "0" : "-";
+  // No estimate, but the end of the interval that there is.
+  if (hazard->limit == HazardLimit::infinite && hazard->interval.low)
+    return fmt::format(">{:.2f}", *hazard->interval.low);
+  if (hazard->limit == HazardLimit::zero && hazard->interval.high)
+    return fmt::format("<{:.2f}", *hazard->interval.high);
+  return "-";
 }
 
 std::string speedup_text(const ArmAtPoint& arm) {
   if (!against(arm)) return "1";
   const auto& speedup = against(arm)->speedup;
-  if (!speedup) return "-";
-  if (!speedup->interval) return fmt::format("{:.2f}", speedup->ratio);
-  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", speedup->ratio, speedup->interval->low, speedup->interval->high);
+  return speedup ? fmt::format("{:.2f}", speedup->ratio) : "-";
 }
 
 std::string log_rank_text(const ArmAtPoint& arm) {

@@ -1,11 +1,13 @@
 #include "measure/bench_processes.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -18,7 +20,8 @@ namespace {
 
 struct Pipe {
   Pipe() {
-    if (::pipe(ends) != 0) throw Error(ErrorKind::failed, "cannot make a pipe");
+    // Not for the children that come later: an end held by another keeps a process waiting for input that never ends.
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(ErrorKind::failed, "cannot make a pipe");
   }
   int ends[2];
 };
@@ -52,7 +55,9 @@ void describe_sequence_model(const BenchCase& one, const TransformerPlan& plan, 
 
 }  // namespace
 
-PyTorch::PyTorch(const BenchCase& one, bool as_tokens) {
+PyTorch::PyTorch(const BenchCase& one, const PyTorchSettings& settings) : python_(settings.python) {
+  // A Python that is not there is told by the answer that does not come.
+  std::signal(SIGPIPE, SIG_IGN);
   Pipe requests, answers;
   child_ = ::fork();
   if (child_ == 0) {
@@ -61,6 +66,10 @@ PyTorch::PyTorch(const BenchCase& one, bool as_tokens) {
     for (const Pipe* pipe : {&requests, &answers})
       for (const int end : pipe->ends) ::close(end);
     const std::string script(pytorch::files()[0].text);
+    if (!settings.python.empty()) {
+      ::execlp(settings.python.c_str(), settings.python.c_str(), "-c", script.c_str(), nullptr);
+      ::_exit(127);
+    }
     // Debian's own Python, which Debian's python3-torch belongs to, before any other on the path.
     ::execl("/usr/bin/python3", "python3", "-c", script.c_str(), nullptr);
     ::execlp("python3", "python3", "-c", script.c_str(), nullptr);
@@ -80,11 +89,11 @@ PyTorch::PyTorch(const BenchCase& one, bool as_tokens) {
             {"depth", plan.options.depth},
             {"batch", one.batch}};
   const ImageShape& image = plan.shape.image;
-  if (plan.patch > 0 && !as_tokens)
+  if (plan.patch > 0 && !settings.as_tokens)
     size["image"] = {
         {"height", image.height}, {"width", image.width}, {"channels", image.channels}, {"patch", plan.patch}};
   if (plan.shape.every_position) describe_sequence_model(one, plan, size);
-  ask({{"make", size}});
+  version_ = ask({{"make", size}, {"way", settings.way}}).at("version").get<std::string>();
 }
 
 PyTorch::~PyTorch() {
@@ -98,6 +107,7 @@ void PyTorch::steps(std::size_t count, StepTimes& times) {
   for (const Json& ms : answer.at("ms")) times.ms.push_back(ms.get<double>());
   times.cpu_ms += answer.at("cpu_ms").get<double>();
   peak_mb_ = answer.at("peak_mb").get<double>();
+  losses_ = answer.at("losses").get<std::vector<double>>();
 }
 
 Json PyTorch::ask(const Json& request) {
@@ -105,7 +115,8 @@ Json PyTorch::ask(const Json& request) {
   std::fflush(to_);
   const std::string line = read_line(from_);
   if (line.empty())
-    throw Error(ErrorKind::failed, "PyTorch gave no answer", "python3", "apt-get install python3-torch");
+    throw Error(ErrorKind::failed, "PyTorch gave no answer", python_.empty() ? "python3" : python_,
+                python_.empty() ? "apt-get install python3-torch" : python_ + " -m pip install torch");
   return Json::parse(line);
 }
 

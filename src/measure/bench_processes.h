@@ -1,4 +1,4 @@
-// What `eureka bench` leaves to processes of their own: stock PyTorch, peak memory of a step, the start of a run.
+// What `eureka bench` leaves to processes of their own: PyTorch, peak memory of a step, the start of a run.
 #pragma once
 
 #include <sys/types.h>
@@ -11,11 +11,16 @@
 
 namespace eureka {
 
-// Stock PyTorch doing the work of one case on request.
+struct PyTorchSettings {
+  std::string way = "stock";  // the model as people write it, or "tuned": as fast as we could make it in PyTorch
+  std::string python;         // with a torch of its own; empty: Debian's
+  bool as_tokens = false;     // an image is handed over as patches in a row, not as an image to cut up
+};
+
+// PyTorch doing the work of one case on request. Every way starts from the same weights and data.
 class PyTorch {
  public:
-  // as_tokens: an image is handed over as patches in a row, not as an image for a convolution.
-  PyTorch(const BenchCase& one, bool as_tokens);
+  PyTorch(const BenchCase& one, const PyTorchSettings& settings);
   PyTorch(const PyTorch&) = delete;
   PyTorch& operator=(const PyTorch&) = delete;
   ~PyTorch();
@@ -23,6 +28,9 @@ class PyTorch {
   void steps(std::size_t count, StepTimes& times);
   // So far, beyond what the process held before it made the batch and the model.
   double peak_mb() const { return peak_mb_; }
+  // Of the last steps that were asked for.
+  const std::vector<double>& losses() const { return losses_; }
+  const std::string& version() const { return version_; }
 
  private:
   Json ask(const Json& request);
@@ -31,6 +39,8 @@ class PyTorch {
   std::FILE* to_ = nullptr;
   std::FILE* from_ = nullptr;
   double peak_mb_ = 0;
+  std::vector<double> losses_;
+  std::string python_, version_;
 };
 
 // The most memory this process has held so far, in MB.

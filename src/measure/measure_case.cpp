@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <new>
 #include <optional>
 
@@ -87,6 +88,40 @@ struct Beside {
   Worker worker;
 };
 
+// One way of doing it in PyTorch, alternating too.
+struct Rival {
+  std::string way;
+  PyTorch pytorch;
+  StepTimes times{};
+};
+
+std::vector<std::unique_ptr<Rival>> make_rivals(const BenchCase& one, const BenchSettings& settings) {
+  std::vector<std::unique_ptr<Rival>> rivals;
+  for (const char* way : {"stock", "tuned"}) {
+    if (settings.against_pytorch != way && settings.against_pytorch != "both") continue;
+    const PyTorchSettings how{.way = way, .python = settings.python, .as_tokens = settings.pytorch_tokens};
+    rivals.push_back(std::unique_ptr<Rival>(new Rival{way, PyTorch(one, how)}));
+    // TorchScript looks at its first steps and compiles after them.
+    StepTimes ignored;
+    rivals.back()->pytorch.steps(4, ignored);
+  }
+  return rivals;
+}
+
+Json against(const Rival& rival, const StepTimes& ours) {
+  const StepTimes& theirs = rival.times;
+  return {{"way", rival.way},
+          {"version", rival.pytorch.version()},
+          {"best_ms", theirs.best()},
+          {"median_ms", theirs.median()},
+          {"cpu_ms", theirs.cpu()},
+          {"ratio_best", theirs.best() / ours.best()},
+          {"ratio_median", theirs.median() / ours.median()},
+          {"ratio_cpu", theirs.cpu() / ours.cpu()},
+          {"peak_mb", rival.pytorch.peak_mb()},
+          {"disturbed", theirs.disturbed()}};
+}
+
 // The breakdown is of one thread: the others do the same.
 Json breakdown(BenchCase one, const Batch& batch, double seconds) {
   one.config.threads = 1;
@@ -150,13 +185,7 @@ Json measure_case(const BenchCase& one, const BenchSettings& settings) {
   DiagnosticSet diagnostics;
   for (const std::string& name : split_names(settings.diagnose == "default" ? kDefaultDiagnostics : settings.diagnose))
     diagnostics.add(name, Registry<Diagnostic>::instance().make(name));
-  std::optional<PyTorch> pytorch;
-  StepTimes theirs;
-  if (settings.against_pytorch) {
-    StepTimes ignored;
-    pytorch.emplace(one, settings.pytorch_tokens);
-    pytorch->steps(2, ignored);
-  }
+  const std::vector<std::unique_ptr<Rival>> rivals = make_rivals(one, settings);
   double peak = 0;
   // Alternating, so that a busy neighbor slows all alike.
   constexpr int kRounds = 8;
@@ -166,7 +195,7 @@ Json measure_case(const BenchCase& one, const BenchSettings& settings) {
     ours.steps(count);
     if (!diagnostics.empty()) ours.look(diagnostics, std::clamp<std::size_t>(count / 10, 1, 20));
     for (Beside& other : others) other.worker.steps(count);
-    if (pytorch) pytorch->steps(std::max<std::size_t>(1, count / 3), theirs);
+    for (const auto& rival : rivals) rival->pytorch.steps(std::max<std::size_t>(1, count / 3), rival->times);
   }
   const StepTimes& times = ours.times;
   const double rate = full_flops(one) / times.best() * 1e3;
@@ -191,17 +220,13 @@ Json measure_case(const BenchCase& one, const BenchSettings& settings) {
                                 {"ratio_best", t.best() / times.best()},
                                 {"ratio_median", t.median() / times.median()}});
   }
-  if (pytorch) {
+  // Several threads, or a device, have a processor time that says nothing of neighbors.
+  if (settings.threads == 1 && one.config.device == "cpu") result["disturbed"] = times.disturbed();
+  if (!rivals.empty()) {
     result["pytorch_input"] = one.plan().patch > 0 && !settings.pytorch_tokens ? "images" : "tokens";
-    result["pytorch_best_ms"] = theirs.best();
-    result["pytorch_median_ms"] = theirs.median();
-    result["pytorch_cpu_ms"] = theirs.cpu();
-    result["ratio_best"] = theirs.best() / times.best();
-    result["ratio_median"] = theirs.median() / times.median();
-    result["ratio_cpu"] = theirs.cpu() / times.cpu();
-    result["pytorch_peak_mb"] = pytorch->peak_mb();
+    for (const auto& rival : rivals) result["pytorch"].push_back(against(*rival, times));
   }
-  if (settings.memory || pytorch) result["peak_mb"] = peak_mb_of_step(one, settings);
+  if (settings.memory || !rivals.empty()) result["peak_mb"] = peak_mb_of_step(one, settings);
   if (settings.breakdown) result["breakdown"] = breakdown(one, batch, settings.seconds);
   return result;
 }

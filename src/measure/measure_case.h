@@ -1,4 +1,4 @@
-// One case measured: its steps alone, beside other ways to do them, and against stock PyTorch.
+// One case measured: its steps alone, beside other ways to do them, and against PyTorch.
 //
 //   const auto figures = measure_case(one, {.seconds = 2, .breakdown = true});
 //   figures.at("best_ms");  figures.at("breakdown").at("attention");
@@ -13,7 +13,8 @@
 namespace eureka {
 
 struct BenchSettings {
-  bool against_pytorch = false;
+  std::string against_pytorch;  // stock, tuned or both; empty: not at all
+  std::string python;           // whose torch; empty: Debian's
   bool pytorch_tokens = false;  // PyTorch gets patches as tokens instead of images
   bool breakdown = false;
   bool memory = false;

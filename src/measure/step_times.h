@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "base/median.h"
@@ -17,6 +18,8 @@ struct StepTimes {
   double cpu() const { return cpu_ms / static_cast<double>(ms.size()); }
   double best() const { return *std::min_element(ms.begin(), ms.end()); }
   double median() const { return eureka::median(ms); }
+  // Of one thread's work: others took over a sixth of its time, so that wall-clock and processor time differ by 20%.
+  bool disturbed() const { return std::accumulate(ms.begin(), ms.end(), 0.0) > 1.2 * cpu_ms; }
 };
 
 }  // namespace eureka

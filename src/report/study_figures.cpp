@@ -121,10 +121,9 @@ ReportFigure survival_figure(const StudyRecord& record, std::size_t point, ArmTo
 
 ReportFigure speedup_figure(const StudyRecord& record, std::size_t point, ArmTones& tones) {
   figure::Forest forest{
-      .title = fmt::format("How many times sooner than {} {} each arm {}?{}", record.baseline,
-                           record.awaits_target ? "does" : "has",
-                           record.awaits_target ? "reach the target" : "its moment", at_place(record, point)),
-      .label = fmt::format("speed-up over {} (ratio of restricted means; right of 1: sooner)", record.baseline)};
+      .title = fmt::format("What is the speed-up of each arm over {} to {}?{}", record.baseline,
+                           record.awaits_target ? "the target" : "its moment", at_place(record, point)),
+      .label = fmt::format("speed-up: mean steps of {} over the arm's (2: in half the steps)", record.baseline)};
   std::string csv = "arm,speedup,low,high,verdict\n";
   for (const RecordedArm& arm : record.arms) {
     if (arm.point != point || arm.name == record.baseline) continue;
@@ -137,7 +136,7 @@ ReportFigure speedup_figure(const StudyRecord& record, std::size_t point, ArmTon
          .estimate = ratio,
          .low = ends.low,
          .high = ends.high,
-         .text = ratio ? fmt::format("{:.2f} [{}, {}]", *ratio, text(ends.low), text(ends.high)) : "cannot be told"});
+         .text = ratio ? fmt::format("{:.2f} [{}, {}]", *ratio, text(ends.low), text(ends.high)) : "does not compare"});
     const auto cell = [](const std::optional<double>& value) { return value ? csv_number(*value) : ""; };
     csv += fmt::format("{},{},{},{},{}\n", csv_cell(arm.name), cell(ratio), cell(ends.low), cell(ends.high),
                        csv_cell(arm.verdict_kind));
@@ -146,7 +145,8 @@ ReportFigure speedup_figure(const StudyRecord& record, std::size_t point, ArmTon
   return {.name = "speedup" + name_suffix(record, point),
           .title = forest.title,
           .caption =
-              "Squares: how many times shorter the mean wait is, a run without the event counting as the whole budget; "
+              "Squares: mean wait of the baseline over that of the arm, a run without the event counting as the whole "
+              "budget, so that 2 is half the steps; "
               "lines: 95% bootstrap intervals. An arm whose line crosses 1 is not told from the baseline.",
           .draw = drawn(forest),
           .csv = std::move(csv)};

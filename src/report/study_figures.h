@@ -15,7 +15,7 @@ std::string waiting_words(const StudyRecord& record);
 // Kaplan-Meier curves of the arms at one point, with their bands and the runs still waiting.
 ReportFigure survival_figure(const StudyRecord& record, std::size_t point, ArmTones& tones);
 
-// How many times sooner than the baseline each arm has the event.
+// The mean steps of the baseline over those of each arm.
 ReportFigure speedup_figure(const StudyRecord& record, std::size_t point, ArmTones& tones);
 
 // Everything that can be drawn of a study, point by point.

@@ -17,11 +17,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kRedrawEvery = 200ms;
 constexpr auto kPlainLineEvery = 10s;
-constexpr std::size_t kMostRows = 40;
+constexpr std::size_t kFewestRows = 3;  // of arms; where fewer would fit there is the line of status alone
+constexpr int kFewestColumns = 30;
 
 }  // namespace
 
-StudyProgress::StudyProgress() : live_(is_terminal(STDERR_FILENO)), last_draw_(Clock::now()) {}
+StudyProgress::StudyProgress(const std::atomic<bool>& stop)
+    : stop_(stop), live_(is_terminal(STDERR_FILENO)), last_draw_(Clock::now()) {}
 
 void StudyProgress::on_event(const StudyEvent& event) {
   if (const auto* planned = std::get_if<TrialsPlanned>(&event)) begin(*planned);
@@ -35,7 +37,7 @@ void StudyProgress::on_event(const StudyEvent& event) {
     ++phase_.failed;
     complain(failed->trial, failed->reason);
   }
-  if (std::holds_alternative<TrialsDone>(event)) clear();
+  if (std::holds_alternative<TrialsDone>(event)) put_away();
 }
 
 void StudyProgress::begin(const TrialsPlanned& planned) {
@@ -106,11 +108,23 @@ std::string StudyProgress::status_line(const std::vector<TrialState>& running) c
                                                                   : format_duration(left));
 }
 
-std::string StudyProgress::table() const {
+std::string StudyProgress::table(const WindowSize& window, bool color) const {
+  // The lines of heading, of status, and that of the cursor.
+  const std::size_t room = static_cast<std::size_t>(std::max(0, window.rows - 3));
+  if (window.columns < kFewestColumns || room < std::min(phase_.cells.size(), kFewestRows + 1)) return "";
+  const std::size_t shown = phase_.cells.size() <= room ? phase_.cells.size() : room - 1;
+  // Arms that have ended make room for those that have not.
+  std::size_t skipped = 0;
+  for (auto cell = phase_.cells.begin();
+       cell != phase_.cells.end() && skipped + shown < phase_.cells.size() && cell->second.ended == cell->second.total;
+       ++cell)
+    ++skipped;
   // A target relative to the baseline is not known before the baseline has ended.
   const bool by_target = phase_.study->event == AwaitedEvent::target && phase_.study->target;
   TextTable table({{"arm", Align::left}, {"done"}, {by_target ? "reached" : "moments"}, {"median so far"}});
-  for (const auto& [key, cell] : phase_.cells) {
+  auto next = std::next(phase_.cells.begin(), static_cast<std::ptrdiff_t>(skipped));
+  for (std::size_t row = 0; row < shown; ++row, ++next) {
+    const auto& [key, cell] = *next;
     const std::string& point = phase_.study->points[key.first].name;
     const std::string& arm = phase_.study->arms[key.second].name;
     const ArmSummary summary = summarize_arm(cell.outcomes, cell.horizon,
@@ -119,32 +133,45 @@ std::string StudyProgress::table() const {
                    fmt::format("{}", summary.event.events),
                    summary.event.median ? fmt::format("{:.0f}", *summary.event.median) : "-"});
   }
-  return table.str(use_color(STDERR_FILENO));
+  TableStyle style{.bold_header = color};
+  const int over = table.width(style) - window.columns;
+  if (over > 0) {
+    style.gap = 1;
+    const TableStyle narrow{.gap = 1, .most_of_first = 1};
+    style.most_of_first = std::max(1, window.columns - table.width(narrow) + 1);
+  }
+  std::string text = table.str(style);
+  if (shown < phase_.cells.size())
+    text += fmt::format(" … and {} more{}\n", phase_.cells.size() - shown,
+                        skipped > 0 ? fmt::format(", {} of them done, above", skipped) : "");
+  return text;
+}
+
+std::string StudyProgress::frame(const std::vector<TrialState>& running, const WindowSize& window, bool color) const {
+  return fitted(table(window, color) + status_line(running) + "\n", window);
 }
 
 void StudyProgress::draw(const std::vector<TrialState>& running) {
   const auto now = Clock::now();
-  if (now - last_draw_ < (live_ ? Clock::duration(kRedrawEvery) : Clock::duration(kPlainLineEvery))) return;
-  last_draw_ = now;
-  if (!live_) {
-    tell("{}\n", status_line(running));
+  if (stop_.load() || now - last_draw_ < (live_ ? Clock::duration(kRedrawEvery) : Clock::duration(kPlainLineEvery)))
     return;
-  }
-  const std::string frame = (phase_.cells.size() <= kMostRows ? table() : "") + status_line(running) + "\n";
-  clear();
-  lines_drawn_ = static_cast<int>(std::count(frame.begin(), frame.end(), '\n'));
-  tell("{}", Layout{frame});
+  last_draw_ = now;
+  if (live_)
+    frame_.show(frame(running, frame_.window(), use_color(STDERR_FILENO)));
+  else
+    tell("{}\n", status_line(running));
+}
+
+void StudyProgress::put_away() {
+  if (stop_.load())
+    frame_.leave();
+  else
+    frame_.clear();
 }
 
 void StudyProgress::complain(const Trial& trial, const std::string& what) {
-  clear();
+  put_away();
   tell("eureka: {}: {}\n", trial.directory.string(), what);
-}
-
-void StudyProgress::clear() {
-  // Up over the last frame, then clear what is below.
-  if (lines_drawn_ > 0) tell("\x1b[{}A\r\x1b[J", lines_drawn_);
-  lines_drawn_ = 0;
 }
 
 }  // namespace eureka

@@ -46,8 +46,8 @@ std::string cell_of(const RecordedArm& arm, const ShownStatistic& shown, bool is
   const std::optional<double> value = arm.number(shown.key);
   if (is_baseline && !value) return shown.key == std::string_view("speedup") ? "1" : "";
   if (shown.key == std::string_view("hazard_ratio") && !value) {
-    const Json* limit = arm.values.find("hazard_ratio_limit");
-    return limit != nullptr && limit->is_string() ? limit->get<std::string>() : "-";
+    const OpenInterval ends = arm.interval(shown.key);
+    return ends.low ? fmt::format(">{:.2f}", *ends.low) : ends.high ? fmt::format("<{:.2f}", *ends.high) : "-";
   }
   if (!value) return "-";
   if (shown.key == std::string_view("moments") || shown.key == std::string_view("reached_target"))
@@ -55,8 +55,10 @@ std::string cell_of(const RecordedArm& arm, const ShownStatistic& shown, bool is
   std::string text = formatted(shown.key, *value);
   const OpenInterval ends = arm.interval(shown.key);
   if (!shown.with_interval || (!ends.low && !ends.high)) return text;
-  const auto end = [&](const std::optional<double>& one) { return one ? formatted(shown.key, *one) : "…"; };
-  return fmt::format("{} [{}, {}]", text, end(ends.low), end(ends.high));
+  const auto end = [&](const std::optional<double>& one, const char* open) {
+    return one ? formatted(shown.key, *one) : open;
+  };
+  return fmt::format("{} [{}, {}]", text, end(ends.low, "sooner"), end(ends.high, "later"));
 }
 
 std::string statistics_table(const StudyRecord& record, std::size_t point, ArmTones& tones) {
@@ -80,11 +82,14 @@ std::string statistics_table(const StudyRecord& record, std::size_t point, ArmTo
 std::string column_meanings(const StudyRecord& record) {
   std::vector<std::pair<std::string, std::string>> terms;
   for (const ShownStatistic& one : shown_of(record)) terms.emplace_back(one.title, arm_statistic(one.key).help);
-  terms.emplace_back("verdict",
-                     "sooner or later: the log-rank test, corrected over the arms, tells the arm from the baseline "
-                     "(5%); alike: no difference, and a large one is ruled out; inconclusive: a large one is not; "
-                     "gradual: the arm learns without a moment");
-  terms.emplace_back("[95%]", "interval at 95%; … is an end beyond what was observed");
+  terms.emplace_back(
+      "verdict",
+      "sooner or later: the log-rank test, corrected over the arms, tells the arm from the baseline "
+      "(5%); never: so, and no run of the arm gets there; different: so, but which is sooner on the whole is "
+      "not shown; alike: no difference, and a large one is ruled out; inconclusive: a large one is not; "
+      "gradual: the arm learns without a moment, so it is not compared by one");
+  terms.emplace_back("[95%]", "interval at 95%; \"later\" is an end beyond what was observed");
+  terms.emplace_back("> and <", "of a hazard ratio without an estimate: the end of its interval that there is");
   return folded("What each column means", definitions(terms));
 }
 

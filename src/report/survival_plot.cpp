@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "figure/axis.h"
@@ -14,7 +15,12 @@ namespace {
 
 constexpr int kMargin = 6;  // "100% ┤"
 
-char letter_of(std::size_t series) { return static_cast<char>(series < 26 ? 'a' + series : 'A' + (series - 26) % 26); }
+// Heavy lines that leave a cell in these directions.
+enum Heavy : unsigned { kLeft = 1, kRight = 2, kUp = 4, kDown = 8 };
+const char* heavy_line(unsigned directions) {
+  static constexpr std::array kLines = {" ", "━", "━", "━", "┃", "┛", "┗", "┻", "┃", "┓", "┏", "┳", "┃", "┫", "┣", "╋"};
+  return kLines[directions];
+}
 
 class SurvivalPicture {
  public:
@@ -28,6 +34,7 @@ class SurvivalPicture {
     for (const SurvivalSeries& one : series_) {
       canvases_.emplace_back(columns_, rows_);
       trace(*one.curve, canvases_.back());
+      if (one.is_baseline) trace_heavy(*one.curve);
     }
     for (std::size_t i = 0; i < series_.size(); ++i) place_letter(i);
   }
@@ -35,7 +42,7 @@ class SurvivalPicture {
   std::string draw() const {
     Painter paint(options_.color);
     if (!options_.title.empty()) {
-      paint.add(spaces(kMargin) + options_.title, PlotInk::title);
+      paint.add(clipped(spaces(kMargin) + options_.title, width_), PlotInk::title);
       paint.end_line();
     }
     for (int row = 0; row < rows_; ++row) draw_row(row, paint);
@@ -61,6 +68,20 @@ class SurvivalPicture {
       y = next_y;
     }
     canvas.line(x, y, canvas.width_dots() - 1, y);
+  }
+
+  void trace_heavy(const std::vector<SurvivalStep>& curve) {
+    int column = 0, row = 0;
+    const auto mark = [&](int x, int y, unsigned directions) { heavy_[{x, y}] |= directions; };
+    const auto level_to = [&](int last) {
+      for (; column < last; ++column) mark(column, row, kRight), mark(column + 1, row, kLeft);
+    };
+    for (const SurvivalStep& step : curve) {
+      level_to(x_.dot(step.time, columns_));
+      const int below = dot_row(step.survival) / kDotsPerRow;
+      for (; row < below; ++row) mark(column, row, kDown), mark(column, row + 1, kUp);
+    }
+    level_to(columns_ - 1);
   }
 
   // On the curve, where it is half-way down its own way if that place is free, else at the nearest free place on it.
@@ -105,7 +126,11 @@ class SurvivalPicture {
     paint.add(label, PlotInk::axis);
     for (int column = 0; column < columns_; ++column) {
       if (const auto letter = letters_.find({column, row}); letter != letters_.end()) {
-        paint.add(std::string(1, letter_of(letter->second)), series_ink(letter->second));
+        paint.add(std::string(1, survival_letter(letter->second)), ink_of(letter->second));
+        continue;
+      }
+      if (const auto heavy = heavy_.find({column, row}); heavy != heavy_.end()) {
+        paint.add(heavy_line(heavy->second), PlotInk::title);
         continue;
       }
       std::uint8_t dots = 0;
@@ -115,7 +140,7 @@ class SurvivalPicture {
       if (dots == 0)
         paint.add(" ", PlotInk::none);
       else
-        paint.add(braille(dots), series_ink(owner));
+        paint.add(braille(dots), ink_of(owner));
     }
     paint.end_line();
   }
@@ -142,10 +167,13 @@ class SurvivalPicture {
     paint.end_line();
   }
 
+  PlotInk ink_of(std::size_t series) const { return series_[series].is_baseline ? PlotInk::title : series_ink(series); }
+
   void draw_legend(Painter& paint) const {
     int used = 0;
     for (std::size_t i = 0; i < series_.size(); ++i) {
-      const std::string text = fmt::format("{} {}", letter_of(i), series_[i].name);
+      const std::string text =
+          fmt::format("{} {}{}", survival_letter(i), series_[i].name, series_[i].is_baseline ? " (heavy line)" : "");
       const int size = display_width(text);
       if (used > 0 && used + 3 + size > width_) {
         paint.end_line();
@@ -153,7 +181,7 @@ class SurvivalPicture {
       }
       const int gap = used == 0 ? kMargin : 3;
       paint.add(spaces(gap), PlotInk::none);
-      paint.add(text, series_ink(i));
+      paint.add(text, ink_of(i));
       used += gap + size;
     }
     if (used > 0) paint.end_line();
@@ -165,9 +193,44 @@ class SurvivalPicture {
   AxisRange x_;
   std::vector<Canvas> canvases_;
   std::map<std::pair<int, int>, std::size_t> letters_;  // column, row
+  std::map<std::pair<int, int>, unsigned> heavy_;       // of the baseline
 };
 
 }  // namespace
+
+char survival_letter(std::size_t series) {
+  return static_cast<char>(series < 26 ? 'a' + series : 'A' + (series - 26) % 26);
+}
+
+std::string plot_survival_strips(const std::vector<SurvivalStrip>& strips, const SurvivalPlotOptions& options) {
+  static constexpr std::array kBars = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  int longest = 0;
+  for (const SurvivalStrip& strip : strips) longest = std::max(longest, display_width(strip.series.name));
+  longest = std::min(longest, std::max(8, options.width / 3));
+  const int columns = std::max(10, options.width - kMargin - longest - 3);
+  Painter paint(options.color);
+  if (!options.title.empty()) {
+    paint.add(clipped(spaces(kMargin) + options.title, options.width), PlotInk::title);
+    paint.end_line();
+  }
+  for (const SurvivalStrip& strip : strips) {
+    const std::string name = shortened(strip.series.name, longest);
+    paint.add(spaces(kMargin) + strip.letter + " " + name + spaces(longest - display_width(name) + 1),
+              strip.series.is_baseline ? PlotInk::title : PlotInk::none);
+    std::string bars;
+    for (int column = 0; column < columns; ++column) {
+      const double time = options.horizon * (column + 0.5) / columns;
+      double waiting = 1;
+      for (const SurvivalStep& step : *strip.series.curve)
+        if (step.time <= time) waiting = step.survival;
+      // Whoever waits is seen, and a full bar is all of them.
+      bars += kBars[waiting <= 0 ? 0 : waiting >= 1 ? 8 : std::clamp(static_cast<std::size_t>(8 * waiting), 1UL, 7UL)];
+    }
+    paint.add(bars, strip.series.is_baseline ? PlotInk::title : PlotInk::curve);
+    paint.end_line();
+  }
+  return paint.take();
+}
 
 std::string plot_survival(const std::vector<SurvivalSeries>& series, const SurvivalPlotOptions& options) {
   return SurvivalPicture(series, options).draw();

@@ -11,7 +11,6 @@ namespace eureka {
 namespace {
 
 constexpr std::string_view kIndent = " ";
-constexpr std::string_view kGap = "   ";
 
 struct Range {
   std::uint32_t first, last;
@@ -61,6 +60,60 @@ int display_width(std::string_view text) {
   return width;
 }
 
+namespace {
+
+struct Letter {
+  std::string_view bytes;
+  int width = 0;
+};
+
+std::vector<Letter> letters_of(std::string_view text) {
+  std::vector<Letter> letters;
+  while (!text.empty()) {
+    const std::string_view before = text;
+    if (!take_escape(text)) (void)take_code_point(text);
+    const std::string_view bytes = before.substr(0, before.size() - text.size());
+    letters.push_back({bytes, display_width(bytes)});
+  }
+  return letters;
+}
+
+}  // namespace
+
+std::string shortened(std::string_view text, int width) {
+  if (display_width(text) <= width) return std::string(text);
+  if (width < 1) return "";
+  const std::vector<Letter> letters = letters_of(text);
+  std::string head, tail;
+  int room = width / 2;
+  for (const Letter& letter : letters) {
+    if (letter.width > room) break;
+    head += letter.bytes;
+    room -= letter.width;
+  }
+  room = width - 1 - display_width(head);
+  for (auto letter = letters.rbegin(); letter != letters.rend() && letter->width <= room; ++letter) {
+    tail.insert(0, letter->bytes);
+    room -= letter->width;
+  }
+  return head + "…" + tail;
+}
+
+std::string clipped(std::string_view line, int columns) {
+  if (display_width(line) <= columns) return std::string(line);
+  if (columns < 1) return "";
+  std::string out;
+  int room = columns - 1;
+  bool has_escape = false;
+  for (const Letter& letter : letters_of(line)) {
+    if (letter.width > room) break;
+    has_escape |= letter.bytes.starts_with('\x1b');
+    out += letter.bytes;
+    room -= letter.width;
+  }
+  return out + "…" + (has_escape ? "\x1b[0m" : "");
+}
+
 std::string wrapped(const std::string& words, int width, const std::string& first, const std::string& rest) {
   const std::string text = printable(words);
   std::string out, line = first;
@@ -88,25 +141,37 @@ void TextTable::add_row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string TextTable::str(bool bold_header) const {
+std::vector<int> TextTable::widths(const TableStyle& style) const {
   std::vector<int> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     widths.push_back(display_width(columns_[i].name));
     for (const auto& row : rows_) widths[i] = std::max(widths[i], display_width(row[i]));
   }
+  if (style.most_of_first > 0 && !widths.empty()) widths[0] = std::min(widths[0], style.most_of_first);
+  return widths;
+}
+
+int TextTable::width(const TableStyle& style) const {
+  int total = display_width(kIndent);
+  for (const int width : widths(style)) total += width + style.gap;
+  return total - (columns_.empty() ? 0 : style.gap);
+}
+
+std::string TextTable::str(const TableStyle& style) const {
+  const std::vector<int> widths = this->widths(style);
   const auto line = [&](const auto& cell_of) {
     std::string out(kIndent);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const std::string& cell = cell_of(i);
+      const std::string cell = i == 0 ? shortened(cell_of(i), widths[i]) : cell_of(i);
       const std::string padding(static_cast<std::size_t>(widths[i] - display_width(cell)), ' ');
-      if (i > 0) out += kGap;
+      if (i > 0) out.append(static_cast<std::size_t>(style.gap), ' ');
       out += columns_[i].align == Align::right ? padding + cell : cell + padding;
     }
     out.erase(out.find_last_not_of(' ') + 1);
     return out;
   };
   const std::string header = line([&](std::size_t i) -> const std::string& { return columns_[i].name; });
-  std::string out = bold_header ? "\x1b[1m" + header + "\x1b[0m\n" : header + "\n";
+  std::string out = style.bold_header ? "\x1b[1m" + header + "\x1b[0m\n" : header + "\n";
   for (const auto& row : rows_) out += line([&](std::size_t i) -> const std::string& { return row[i]; }) + "\n";
   return out;
 }

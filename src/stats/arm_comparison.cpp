@@ -121,7 +121,7 @@ std::optional<PairedComparison> compare_pairs(std::span<const SeededTime> baseli
   return result;
 }
 
-ArmComparison compare_with_baseline(const Arm& baseline, const Arm& arm, double horizon,
+ArmComparison compare_with_baseline(const Arm& baseline, const Arm& arm, bool times_compare, double horizon,
                                     const ComparisonOptions& options) {
   const TimeOf time_of_event = time_to(options.awaited);
   const auto before = plain_times(baseline.trials, horizon, time_of_event);
@@ -132,10 +132,11 @@ ArmComparison compare_with_baseline(const Arm& baseline, const Arm& arm, double 
                                      seeded_times(arm.trials, horizon, time_of), horizon, bootstrap);
   };
   ArmComparison result;
+  if (options.has_level) result.level_speedup = ratio(time_to_level);
+  if (!times_compare) return result;
   result.log_rank = log_rank(before, after);
   result.hazard = hazard_ratio(before, after, options.level);
   result.speedup = ratio(time_of_event);
-  if (options.has_level) result.level_speedup = ratio(time_to_level);
   result.paired = compare_pairs(seeded_times(baseline.trials, horizon, time_of_event),
                                 seeded_times(arm.trials, horizon, time_of_event), horizon);
   return result;
@@ -192,9 +193,11 @@ StudyComparison compare_arms(const Arm& baseline, std::span<const Arm> arms, dou
   study.baseline.summary = summarize_arm(baseline.trials, horizon, options);
   for (const Arm& arm : arms) {
     check_seeds_differ(arm);
+    const ArmSummary summary = summarize_arm(arm.trials, horizon, options);
+    const bool times_compare = waiting_times_compare(summary, study.baseline.summary, options);
     study.arms.push_back({.name = arm.name,
-                          .summary = summarize_arm(arm.trials, horizon, options),
-                          .against_baseline = compare_with_baseline(baseline, arm, horizon, options)});
+                          .summary = summary,
+                          .against_baseline = compare_with_baseline(baseline, arm, times_compare, horizon, options)});
   }
   correct_over_arms(study.arms);
 

@@ -4,7 +4,7 @@
 //   StudyComparison study = compare_arms(baseline, arms, 2500);
 //   study.arms[0].summary.event.median
 //   study.arms[0].against_baseline->speedup->ratio
-//   study.arms[0].verdict                                       "norm_softmax reaches the moment 2.2 times sooner ..."
+//   study.arms[0].verdict                            "norm_softmax reaches the moment reliably sooner: in 0.46 of ..."
 //
 // What is waited for is a choice: the moment, or the first step at a target accuracy. All waiting times, tests, ratios
 // and verdicts are of that event.
@@ -69,7 +69,7 @@ struct ComparisonOptions {
   double level = kDefaultLevel;
   double alpha = 0.05;  // of the Holm-corrected log-rank test, for the verdict
   std::uint64_t bootstrap_seed = 1;
-  std::size_t resamples = 4000;
+  std::size_t resamples = kDefaultResamples;
   // Also summarize steps_to_level. Off when no target accuracy was known.
   bool has_level = true;
   ValueRange range = {};  // of final_accuracy
@@ -123,9 +123,11 @@ struct PairedComparison {
   std::size_t censored_in_signed_rank = 0;  // pairs whose difference is such a bound
 };
 
+// Where waiting times do not compare (an arm that learns gradually, no event in either arm) there is nothing but
+// level_speedup, and the arm has no place in Holm's correction.
 struct ArmComparison {
   std::optional<LogRank> log_rank;
-  std::optional<double> log_rank_p_holm;   // corrected over the arms of this comparison
+  std::optional<double> log_rank_p_holm;   // corrected over the arms that compare
   std::optional<HazardRatio> hazard;       // arm over baseline: > 1 sooner
   std::optional<MeanRatio> speedup;        // restricted mean of the baseline over the arm's: > 1 sooner
   std::optional<MeanRatio> level_speedup;  // the same for the steps to the target accuracy
@@ -136,7 +138,8 @@ enum class VerdictKind {
   baseline,
   sooner,        // reliably sooner
   later,         // reliably later
-  different,     // the curves differ, but neither sooner nor later on the whole
+  never,         // reliably less often: no run of the arm had the event
+  different,     // the curves differ, but which is sooner on the whole is not shown
   alike,         // no evidence of a difference, and a large one is ruled out
   inconclusive,  // no evidence of a difference, and a large one is not ruled out
   gradual,       // the arm learns, but without a moment: waiting times for one do not apply
@@ -146,8 +149,8 @@ enum class VerdictKind {
   no_trials,
 };
 constexpr auto enum_names(VerdictKind) {
-  return std::array{"baseline", "sooner",  "later",      "different",   "alike",    "inconclusive",
-                    "gradual",  "too_few", "no_moments", "not_reached", "no_trials"};
+  return std::array{"baseline",     "sooner",  "later",   "never",      "different",   "alike",
+                    "inconclusive", "gradual", "too_few", "no_moments", "not_reached", "no_trials"};
 }
 
 struct ArmReport {

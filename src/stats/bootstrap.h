@@ -15,9 +15,13 @@ struct SeededTime {
   SurvivalTime outcome;
 };
 
+// With 4,000 the ends of an interval moved by up to 0.1 from one seed to the next, with so many by up to 0.02; a
+// comparison of ten runs with ten takes 20 ms.
+inline constexpr std::size_t kDefaultResamples = 100000;
+
 struct BootstrapOptions {
   std::uint64_t seed = 1;  // of the resampling: the same data and seed give the same interval
-  std::size_t resamples = 4000;
+  std::size_t resamples = kDefaultResamples;
   double level = kDefaultLevel;
 };
 

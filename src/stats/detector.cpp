@@ -38,11 +38,14 @@ Findings search(std::span<const CurvePoint> points, std::span<const CurvePoint> 
   if (points.size() < std::max<std::size_t>(2, options.min_plateau)) return findings;
   UnitCurve curve = make_unit_curve(points, options.direction, finished);
   std::vector<Rise> moments = RiseSearch(curve, options, finished).all();
-  // What is noise and what a rise, a growing curve will yet tell; a short log has too little to tell them by.
-  if (moments.empty() && finished && !curve.is_short_log) {
-    UnitCurve smoother = make_unit_curve(points, options.direction, finished, Smoothing::patient);
-    moments = RiseSearch(smoother, options, finished).all();
-    if (!moments.empty()) curve = std::move(smoother);
+  // What is noise and what a rise, a growing curve will yet tell. A short log has too little to tell them by: where a
+  // line through all its noise shows nothing, its values as they are may.
+  UnitCurve again;
+  if (finished && (moments.empty() || curve.is_short_log)) {
+    const Smoothing smoothing = curve.is_short_log ? Smoothing::none : Smoothing::patient;
+    again = make_unit_curve(points, options.direction, finished, smoothing);
+    if (moments.empty()) moments = RiseSearch(again, options, finished).all();
+    if (!moments.empty() && !curve.is_short_log) curve = again;
   }
   std::vector<bool> taken(curve.size(), false);
   double free_from = curve.origin;
@@ -68,7 +71,9 @@ Findings search(std::span<const CurvePoint> points, std::span<const CurvePoint> 
     take(rise, moment.plateau, rise.arrives);
     free_from = curve.step(rise.x90);
   }
-  if (const std::optional<Rise> rise = rises.under_way(moments)) {
+  std::optional<Rise> rise = rises.under_way(moments);
+  if (!rise && curve.is_short_log) rise = RiseSearch(again, options, finished).under_way(moments);
+  if (rise) {
     findings.under_way = {.rise_start = curve.step(rise->x10),
                           .from = curve.value(rise->from),
                           .reached = points.back().value,

@@ -39,7 +39,7 @@ struct DetectorOptions {
   std::optional<double> budget = {};
   std::size_t min_plateau = 5;  // evaluations on the plateau before a rise: fewer is a breath on the way up
   std::size_t hold = 4;         // evaluations on the new level before a rise is confirmed; 3 or fewer is a spike
-  double min_rise = 0.2;        // of the curve's range from its start to its best
+  double min_rise = 0.135;      // of the curve's range from its start to its best; from a known level 0.2 at least
   // 10-90% width of the rise, less one distance of evaluations, at most: in lengths of the plateau before it (twice
   // that on a known level). Wider is gradual learning.
   double max_width_of_plateau = 1;

@@ -68,8 +68,9 @@ std::optional<double> SurvivalCurve::median() const {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const double here = steps_[i].survival;
     if (here > 0.5 + kRounding) continue;
-    const bool level_at_half = here > 0.5 - kRounding && i + 1 < steps_.size();
-    return level_at_half ? 0.5 * (steps_[i].time + steps_[i + 1].time) : steps_[i].time;
+    if (here < 0.5 - kRounding) return steps_[i].time;
+    const double level_until = i + 1 < steps_.size() ? steps_[i + 1].time : times_.back().time;
+    return 0.5 * (steps_[i].time + level_until);
   }
   return {};
 }

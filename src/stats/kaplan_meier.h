@@ -43,8 +43,9 @@ class SurvivalCurve {
 
   double at(double time) const;  // the estimated share without the event after `time`
 
-  // First time at which the curve is at or below one half; between two events when it is exactly one half. Nothing when
-  // more than half never had the event.
+  // First time at which the curve is below one half; where it is level at exactly one half, the middle of that stretch,
+  // which ends with the next event or, without one, with the last time observed (as quantile() of R's survfit has it).
+  // Nothing when more than half never had the event.
   std::optional<double> median() const;
   // After Brookmeyer and Crowley the times at which one half lies in the pointwise interval. The ends are interpolated
   // between events, which keeps the coverage near its level for few runs.

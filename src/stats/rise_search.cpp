@@ -1,8 +1,9 @@
 #include "stats/rise_search.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+
+#include "stats/distributions.h"
 
 namespace eureka {
 
@@ -23,27 +24,32 @@ constexpr double kWidthOfBudget = 0.15;   // a rise that takes more of the plann
 constexpr double kWidthOfSpacing = 4;     // ... unless it is over after so many evaluations
 constexpr double kLeastOverNoise = 3.5;   // standard deviations
 constexpr double kLeastOverSampling = 2;  // the same of what a share of so many samples may differ by
-constexpr double kLeastSure = 24;         // standard errors of the level with fewer evaluations
+constexpr double kLeastOverRounding = 3;  // units in the last place: a slow fall makes steps of one
+constexpr double kLeastSure = 24;         // standard errors of the level with fewer evaluations ...
+constexpr double kLeastSureOfFew = 14;    // ... in a short log, where it cannot have many
 constexpr double kRestless = 1;           // rises lost before: a random walk goes back as much as forth
 constexpr double kNewGround = 0.65;       // of the rise, ...
 constexpr double kLuck = 1;               // ... less so much noise, if evaluations are many: the best of them was lucky
 constexpr double kLeastOfAll = 0.08;      // of all that was covered, a bad start included: less is the last polish
-constexpr double kLeastOfWay = 0.08;      // of the way from a known level to the best there is
-constexpr double kHoldOfWidth = 0.75;     // the new level against the width: if shorter, the rise may go on
-constexpr double kCalmOfWidth = 4.5;      // plateau and new level together: a ripple rests for less
-constexpr double kCalmAtKnownLevel = 2;   // the same after a known level
-constexpr std::size_t kLastingHold = 10;  // evaluations a level must have held if the curve left it again ...
-constexpr double kLastingOfCurve = 0.15;  // ... and share of the curve, unless it outlasted what came before twice
-constexpr double kStopBand = 0.12;        // of the rise: a stop half-way stays within it ...
-constexpr double kLongestStop = 0.51;     // ... for less than this share of the time the rise takes
-constexpr double kTypicalNoise = 3;       // rise over noise that counts half in the score
+constexpr double kLeastFromKnownLevel = 0.2;  // of the range: elsewhere less will do
+constexpr double kLeastOfWay = 0.08;          // of the way from a known level to the best there is
+constexpr double kHoldOfWidth = 0.75;         // the new level against the width: if shorter, the rise may go on
+constexpr double kCalmOfWidth = 4.5;          // plateau and new level together: a ripple rests for less
+constexpr double kCalmAtKnownLevel = 2;       // the same after a known level
+constexpr std::size_t kLastingHold = 10;      // evaluations a level must have held if the curve left it again ...
+constexpr double kLastingOfCurve = 0.15;      // ... and share of the curve, unless it outlasted what came before twice
+constexpr double kStopBand = 0.12;            // of the rise: a stop half-way stays within it ...
+constexpr double kLongestStop = 0.51;         // ... for less than this share of the time the rise takes
+constexpr double kTypicalNoise = 3;           // rise over noise that counts half in the score
 
 // A rise that the end of the curve cuts off.
 constexpr double kCutRise = 0.1;        // of the range, at least: most of it may be still to come
 constexpr double kCutSharpness = 1.25;  // plateau in widths
-// Of a moment, and of a rise that is only under way:
-constexpr std::array kCutOverNoise{5.5, 4.0};  // standard deviations about the plateau, outliers included
-constexpr std::array kCutSure{6.0, 4.0};       // standard errors
+constexpr double kCutOverNoise = 5.5;   // standard deviations about the plateau, outliers included
+constexpr double kCutSure = 6;          // standard errors
+// Of one that is only under way: what the chance may be, at most, that another evaluation of the plateau is so high.
+constexpr double kChanceOfPlateau = 0.02;
+constexpr double kLeastDeviation = 0.005;  // of the range: no plateau is known better
 
 // It has slowed down, and so arrived, if it spent this share of its time on the last 30% of its way: a straight line
 // spends a third there. A climb of fewer than four evaluations tells little of its shape and gets the benefit of doubt.
@@ -51,11 +57,6 @@ constexpr double kTopOfClimb = 0.7;
 constexpr double kTimeAtTop = 0.25;
 constexpr double kTimeAtTopOfFew = 0.2;
 constexpr std::size_t kFewInClimb = 4;
-
-template <class Enum>
-constexpr std::size_t index(Enum value) {
-  return static_cast<std::size_t>(value);
-}
 
 // Higher and sharper; of the same rise seen from two corners, the one that has held longer. Rounded, because rounding
 // errors depend on the units.
@@ -181,7 +182,7 @@ bool RiseSearch::leaves_plateau(const Rise& rise) const {
   const std::size_t evaluations =
       std::min(rise.leaves - rise.plateau_first + 1, curve_.count_before(rise.x10, rise.plateau_first));
   const double reach = kKnownLevel * rise.height();
-  const std::size_t lost = curve_.is_short_log ? kLostToNoise : 0;
+  const std::size_t lost = curve_.is_short_log && rise.height() >= kLeastFromKnownLevel ? kLostToNoise : 0;
   return evaluations + lost >= options_.min_plateau &&
          (!known_level_ || (rise.from <= *known_level_ + reach && rise.from >= known_floor_ - reach));
 }
@@ -192,13 +193,25 @@ bool RiseSearch::is_sharp(const Rise& rise) const {
 }
 
 bool RiseSearch::stands_out(const Rise& rise, Claim claim) const {
-  const std::size_t fewer = std::min(rise.leaves - rise.plateau_first + 1, rise.past_half);
-  const double sure = rise.over_noise * std::sqrt(static_cast<double>(fewer));
   // A plateau of no answer right shows no noise, and one right answer more is no rise.
   const double by_samples = std::max(curve_.sampling_deviation(rise.from), curve_.sampling_deviation(rise.to));
-  return rise.over_noise >= kLeastOverNoise && rise.height() >= kLeastOverSampling * by_samples &&
-         sure >= (is_cut_off(rise, claim) ? kCutSure[index(claim)] : trust_ * kLeastSure) &&
-         lost_before_[rise.leaves] <= kRestless * rise.height();
+  const double by_rounding = std::max(curve_.rounding_unit(rise.from), curve_.rounding_unit(rise.to));
+  if (rise.height() < std::max(kLeastOverSampling * by_samples, kLeastOverRounding * by_rounding) ||
+      lost_before_[rise.leaves] > kRestless * rise.height())
+    return false;
+  if (claim == Claim::under_way) return is_off_the_plateau(rise);
+  const std::size_t fewer = std::min(rise.leaves - rise.plateau_first + 1, rise.past_half);
+  const double sure = rise.over_noise * std::sqrt(static_cast<double>(fewer));
+  const double least_sure = trust_ * (curve_.is_short_log ? kLeastSureOfFew : kLeastSure);
+  return rise.over_noise >= kLeastOverNoise && sure >= (is_cut_off(rise, claim) ? kCutSure : least_sure);
+}
+
+bool RiseSearch::is_off_the_plateau(const Rise& rise) const {
+  if (rise.leaves == rise.plateau_first) return false;  // one evaluation shows no scatter
+  const auto seen = static_cast<double>(rise.leaves - rise.plateau_first + 1);
+  const double scatter = deviation(curve_.v, rise.plateau_first, rise.leaves) * std::sqrt(seen / (seen - 1));
+  const double t = rise.height() / (std::max(scatter, kLeastDeviation) * std::sqrt(1 + 1 / seen));
+  return student_t_cdf(-t, seen - 1) <= kChanceOfPlateau;
 }
 
 bool RiseSearch::breaks_new_ground(const Rise& rise) const {
@@ -207,7 +220,7 @@ bool RiseSearch::breaks_new_ground(const Rise& rise) const {
 }
 
 bool RiseSearch::has_held(const Rise& rise) const {
-  if (rise.height() < options_.min_rise) return false;
+  if (rise.height() < std::max(options_.min_rise, known_level_ ? kLeastFromKnownLevel : 0)) return false;
   const std::size_t back = curve_.count_before(rise.x50) + rise.past_half;
   const double width = rise.seen_width();
   const bool held = rise.held >= options_.hold && rise.held_length >= kHoldOfWidth * width &&
@@ -220,17 +233,29 @@ bool RiseSearch::has_held(const Rise& rise) const {
 }
 
 bool RiseSearch::is_cut_off(const Rise& rise, Claim claim) const {
-  return finished_ && rise.arrives + rise.held >= curve_.size() &&
-         rise.height() >= kCutOverNoise[index(claim)] * deviation(curve_.v, rise.plateau_first, rise.leaves) &&
+  const double least =
+      claim == Claim::moment ? kCutOverNoise * deviation(curve_.v, rise.plateau_first, rise.leaves) : 0;
+  return finished_ && rise.arrives + rise.held >= curve_.size() && rise.height() >= least &&
          trust_ * kCutSharpness * rise.seen_width() <= rise.plateau_length;
 }
 
 bool RiseSearch::has_slowed_down(const Rise& rise) const {
   const double end = curve_.x.back();
+  if (is_steepest_at_end(rise)) return false;
   const double top = rise.from + kTopOfClimb * rise.height();
   const double at_top = end - crossing(curve_, rise.plateau_first, curve_.size() - 1, top, rise.height());
   const bool few = curve_.size() - curve_.count_before(rise.x10) < kFewInClimb;
   return rise.past_half >= 2 && at_top >= (few ? kTimeAtTopOfFew : kTimeAtTop) * (end - rise.x10);
+}
+
+bool RiseSearch::is_steepest_at_end(const Rise& rise) const {
+  const auto steepness = [&](std::size_t i) {
+    return (curve_.v[i] - curve_.v[i - 1]) / (curve_.x[i] - curve_.x[i - 1]);
+  };
+  const std::size_t last = curve_.size() - 1;
+  double before = 0;
+  for (std::size_t i = rise.leaves + 1; i < last; ++i) before = std::max(before, steepness(i));
+  return steepness(last) > before + curve_.noise / (curve_.x[last] - curve_.x[last - 1]);
 }
 
 bool RiseSearch::is_one_rise(const Rise& rise) const {

@@ -60,10 +60,12 @@ class RiseSearch {
   bool leaves_plateau(const Rise& rise) const;
   bool is_sharp(const Rise& rise) const;
   bool stands_out(const Rise& rise, Claim claim) const;
+  bool is_off_the_plateau(const Rise& rise) const;
   bool breaks_new_ground(const Rise& rise) const;
   bool has_held(const Rise& rise) const;
   bool is_cut_off(const Rise& rise, Claim claim = Claim::moment) const;
   bool has_slowed_down(const Rise& rise) const;
+  bool is_steepest_at_end(const Rise& rise) const;
   bool is_one_rise(const Rise& rise) const;
 
   const UnitCurve& curve_;

@@ -7,6 +7,7 @@
 #include "base/exact_math.h"
 #include "base/median.h"
 #include "stats/broken_line.h"
+#include "stats/value_grain.h"
 
 namespace eureka {
 
@@ -19,28 +20,12 @@ constexpr double kShortPenalty = 2.5;        // the same in a short log, where t
 constexpr double kPatience = 1.5;            // times the noise seen
 constexpr double kLeastNoise = 0.005;        // of the range: a noiseless curve is not to be fitted to its last digit
 constexpr double kTie = 1e-9;  // accuracies are multiples of 1/samples: equal sums must not be told apart by rounding
-constexpr double kLeastSample = 1e-4;  // more samples than this tells of need no rule
-constexpr double kMostSample = 0.02;   // a coarser grid tells of few values seen, not of few samples
-constexpr double kOffMultiple = 0.02;  // logs are rounded
-constexpr double kTrimmed = 0.05;      // share of the worst values that do not set the range: a bad start is short
+constexpr double kTrimmed = 0.05;  // share of the worst values that do not set the range: a bad start is short
 
 double quantile(std::vector<double> values, double share) {
   const auto rank = values.begin() + std::lround(share * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), rank, values.end());
   return *rank;
-}
-
-// What one sample makes of values that are shares of them, like accuracies: all are multiples of it. 0: they are not.
-double one_sample_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  if (values.front() < 0 || values.back() > 1) return 0;
-  double smallest = 1;
-  for (std::size_t i = 1; i < values.size(); ++i)
-    if (values[i] > values[i - 1] + kLeastSample / 2) smallest = std::min(smallest, values[i] - values[i - 1]);
-  const auto is_multiple = [&](double value) {
-    return std::abs(value / smallest - std::round(value / smallest)) < kOffMultiple;
-  };
-  return smallest >= kLeastSample && smallest <= kMostSample && std::ranges::all_of(values, is_multiple) ? smallest : 0;
 }
 
 }  // namespace
@@ -49,6 +34,8 @@ double UnitCurve::sampling_deviation(double level) const {
   const double share = std::clamp(value(level), 0.0, 1.0);
   return std::sqrt(share * (1 - share) * one_sample) / std::abs(scale);
 }
+
+double UnitCurve::rounding_unit(double level) const { return rounding.unit_at(value(level)) / std::abs(scale); }
 
 std::size_t UnitCurve::count_before(double at, std::size_t first) const {
   const auto begin = x.begin() + static_cast<std::ptrdiff_t>(first);
@@ -68,6 +55,7 @@ UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction directio
   }
   std::vector<double> shares;
   for (const CurvePoint& point : points) shares.push_back(point.value);
+  curve.rounding = Rounding(shares);
   curve.one_sample = one_sample_of(std::move(shares));
   const auto noise_in = [&](const std::vector<double>& values) {
     return smoothing == Smoothing::patient
@@ -99,6 +87,7 @@ UnitCurve make_unit_curve(std::span<const CurvePoint> points, Direction directio
   }
   BrokenLine line = fit_broken_line(curve.x, curve.v, weights, penalty);
   curve.fit = std::move(line.fit);
+  if (smoothing == Smoothing::none) curve.fit = curve.v;
   if (curve.is_short_log) {
     curve.knots.resize(points.size());
     std::iota(curve.knots.begin(), curve.knots.end(), std::size_t{0});

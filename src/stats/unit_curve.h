@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "stats/detector.h"
+#include "stats/value_grain.h"
 
 namespace eureka {
 
 // How much of what the values do is taken for noise. Even: the same everywhere. Patient: in each neighborhood what it
 // shows, and half as much again, since noise that wanders from one evaluation to the next breaks a plateau into pieces.
-enum class Smoothing { even, patient };
+// None: the values as they are, for logs in which a plateau and a rise have a handful of evaluations each.
+enum class Smoothing { even, patient, none };
 
 struct UnitCurve {
   double origin = 0, span = 1;  // step = origin + span * x
@@ -27,6 +29,7 @@ struct UnitCurve {
   std::vector<double> noise_at;    // the same about each point; more than `noise` where the curve is restless
   bool is_short_log = false;       // finished after few evaluations
   double one_sample = 0;           // of values that are shares of some samples: what one makes; 0: they are none
+  Rounding rounding;               // of the values as they were given
 
   std::size_t size() const { return x.size(); }
   double step(double at) const { return origin + span * at; }
@@ -34,6 +37,9 @@ struct UnitCurve {
   double level(double value_there) const { return (value_there - worst) / scale; }
   // Standard deviation of a share of so many samples that lies at `level`, in levels: other samples would differ by it.
   double sampling_deviation(double level) const;
+
+  // One unit in the last place of values written with few digits, in levels; 0 if they are not.
+  double rounding_unit(double level) const;
 
   // Evaluations from index `first` on that come before `at`.
   std::size_t count_before(double at, std::size_t first = 0) const;

@@ -12,15 +12,17 @@ namespace {
 
 constexpr std::size_t kFewestRuns = 5;  // per arm; below, p-values and intervals are too rough to stand on
 constexpr double kLargeChange = 1.25;   // a speed-up or slow-down worth talking about
+constexpr double kClearOfOne = 1.005;   // an end nearer to 1 is printed as 1.00
+constexpr double kHint = 1.05;          // without a test that bears it out an interval must keep this far from 1
 
-// "1.8 times sooner", "1.3 times later" for a speed-up of 0.77.
-std::string in_words(double speedup) {
-  return speedup >= 1 ? fmt::format("{:.2f} times sooner", speedup) : fmt::format("{:.2f} times later", 1 / speedup);
+bool keeps_clear_of_one(const Interval& speedup, double factor) {
+  return speedup.low > factor || speedup.high < 1 / factor;
 }
 
 // How sentences speak of the awaited event.
 struct EventWords {
-  const char* had;           // "5 of 6 runs ... within 2000 steps"
+  const char* have;          // "5 of 6 runs ... within 2000 steps"
+  const char* has;           // "none of 6 runs ... within 2000 steps"
   const char* reaches;       // "the arm ... reliably sooner"
   const char* at_same_step;  // "every seed ..."
   const char* tally;         // "...: 6 of 6 runs against 5 of 6"
@@ -28,13 +30,28 @@ struct EventWords {
 
 EventWords words_of(AwaitedEvent awaited) {
   if (awaited == AwaitedEvent::moment)
-    return {"had their moment", "reaches the moment", "has its moment at the same step", "Moments"};
-  return {"reached the target", "reaches the target", "reaches the target at the same step", "Reached"};
+    return {"had their moment", "had its moment", "reaches the moment", "has its moment at the same step", "Moments"};
+  return {"reached the target", "reached the target", "reaches the target", "reaches the target at the same step",
+          "Reached"};
 }
 
-std::string events_of(const ArmSummary& arm) { return fmt::format("{} of {}", arm.event.events, arm.n); }
+std::string events_of(const ArmSummary& arm) {
+  return arm.event.events == 0 ? fmt::format("none of {}", arm.n) : fmt::format("{} of {}", arm.event.events, arm.n);
+}
 
 std::string p_text(double p) { return "p = " + p_value_text(p); }
+
+// "in 0.51 of softmax's steps", "in 2.03 times softmax's steps" for a speed-up of 0.49.
+std::string steps_clause(double speedup, const std::string& baseline) {
+  return fmt::format("in {:.2f} {} {}'s steps", 1 / speedup, speedup >= 1 ? "of" : "times", baseline);
+}
+
+std::string speedup_clause(const MeanRatio& speedup, double level) {
+  if (!speedup.interval)
+    return fmt::format("speed-up {:.2f} without an interval, as the times do not vary", speedup.ratio);
+  return fmt::format("speed-up {:.2f}, {:.0f}% interval {:.2f} to {:.2f}", speedup.ratio, 100 * level,
+                     speedup.interval->low, speedup.interval->high);
+}
 
 std::string seeds_clause(const ArmComparison& comparison, bool sooner) {
   if (!comparison.paired) return "";
@@ -45,63 +62,75 @@ std::string seeds_clause(const ArmComparison& comparison, bool sooner) {
   return fmt::format(", {} in {} of {} shared seeds", word, agreeing, paired.pairs);
 }
 
-std::string interval_text(const std::optional<Interval>& speedup, double level) {
-  if (!speedup) return "no interval, as the times do not vary";
-  return fmt::format("{:.0f}% interval of the speed-up {:.2f} to {:.2f}", 100 * level, speedup->low, speedup->high);
-}
-
 struct Evidence {
   const std::string& name;
   const ArmSummary& arm;
   const std::string& baseline_name;
   const ArmSummary& baseline;
   const ArmComparison& comparison;
+  double horizon;
   double level;
   EventWords words;
 };
 
-std::string rates_sentence(const Evidence& e) {
+std::string tally_sentence(const Evidence& e) {
   return fmt::format(" {}: {} runs against {}.", e.words.tally, events_of(e.arm), events_of(e.baseline));
 }
 
+// A share of the steps of runs that never get there would be a share of the budget.
+Verdict only_one_has_the_event(const Evidence& e, double p) {
+  if (e.arm.event.events == 0)
+    return {VerdictKind::never,
+            fmt::format("{} never {} within {:g} steps: none of {} runs does, against {} of {} ({}).", e.name,
+                        e.words.reaches, e.horizon, e.arm.n, events_of(e.baseline), e.baseline_name, p_text(p))};
+  return {VerdictKind::sooner, fmt::format("{} {} reliably, {} does not: {} runs within {:g} steps against {} ({}){}.",
+                                           e.name, e.words.reaches, e.baseline_name, events_of(e.arm), e.horizon,
+                                           events_of(e.baseline), p_text(p), seeds_clause(e.comparison, true))};
+}
+
 Verdict reliable_difference(const Evidence& e, double p, const MeanRatio& speedup) {
+  if (e.arm.event.events == 0 || e.baseline.event.events == 0) return only_one_has_the_event(e, p);
+  if (speedup.interval && !keeps_clear_of_one(*speedup.interval, kClearOfOne))
+    return {VerdictKind::different,
+            fmt::format("{} differs from {} ({}), but which is sooner on the whole is not shown: the interval does not "
+                        "leave out 1 ({}).{}",
+                        e.name, e.baseline_name, p_text(p), speedup_clause(speedup, e.level), tally_sentence(e))};
   const bool sooner = speedup.ratio > 1;
-  return {
-      sooner ? VerdictKind::sooner : VerdictKind::later,
-      fmt::format("{} {} reliably {}: {} than {} ({}; {}){}.{}", e.name, e.words.reaches, sooner ? "sooner" : "later",
-                  in_words(speedup.ratio), e.baseline_name, interval_text(speedup.interval, e.level), p_text(p),
-                  seeds_clause(e.comparison, sooner), rates_sentence(e))};
+  return {sooner ? VerdictKind::sooner : VerdictKind::later,
+          fmt::format("{} {} reliably {}: {} ({}; {}){}.{}", e.name, e.words.reaches, sooner ? "sooner" : "later",
+                      steps_clause(speedup.ratio, e.baseline_name), speedup_clause(speedup, e.level), p_text(p),
+                      seeds_clause(e.comparison, sooner), tally_sentence(e))};
 }
 
-Verdict no_reliable_difference(const Evidence& e, double p, const MeanRatio& speedup) {
-  const Interval range = speedup.interval.value_or(Interval{speedup.ratio, speedup.ratio});
-  if (range.low > 1 || range.high < 1)
-    return {
-        VerdictKind::inconclusive,
-        fmt::format("{} seems {} than {} ({}), but the log-rank test does not bear it out ({}): a hint, no evidence.{}",
-                    e.name, in_words(speedup.ratio), e.baseline_name, interval_text(range, e.level), p_text(p),
-                    rates_sentence(e))};
+Verdict no_reliable_difference(const Evidence& e, double p, double alpha, const MeanRatio& speedup) {
+  const std::string no_evidence =
+      fmt::format("{}: no evidence of a difference from {} ({})", e.name, e.baseline_name, p_text(p));
+  if (!speedup.interval)
+    return {VerdictKind::inconclusive,
+            fmt::format("{}, and no interval for one, as the times do not vary.{}", no_evidence, tally_sentence(e))};
+  const Interval& range = *speedup.interval;
   if (range.low > 1 / kLargeChange && range.high < kLargeChange)
-    return {VerdictKind::alike,
-            fmt::format("{}: no evidence of a difference from {} ({}), and a large one is unlikely ({}).{}", e.name,
-                        e.baseline_name, p_text(p), interval_text(range, e.level), rates_sentence(e))};
-  return {
-      VerdictKind::inconclusive,
-      fmt::format("{}: no evidence of a difference from {} ({}), but with {} runs against {} anything from {} to {} is "
-                  "possible.{}",
-                  e.name, e.baseline_name, p_text(p), e.arm.n, e.baseline.n, in_words(range.low), in_words(range.high),
-                  rates_sentence(e))};
+    return {VerdictKind::alike, fmt::format("{}, and a large one is unlikely ({}).{}", no_evidence,
+                                            speedup_clause(speedup, e.level), tally_sentence(e))};
+  // What would be evidence if no other arm had been looked at.
+  const bool alone_it_differs = e.comparison.log_rank && e.comparison.log_rank->p < alpha;
+  if (alone_it_differs && keeps_clear_of_one(range, kHint))
+    return {VerdictKind::inconclusive,
+            fmt::format("{} seems {}, {} ({}), but the log-rank test, corrected over the arms, does not bear it out "
+                        "({}): a hint, no evidence.{}",
+                        e.name, speedup.ratio > 1 ? "sooner" : "later", steps_clause(speedup.ratio, e.baseline_name),
+                        speedup_clause(speedup, e.level), p_text(p), tally_sentence(e))};
+  return {VerdictKind::inconclusive,
+          fmt::format("{}, but with {} runs against {} anything from {:.2f} to {:.2f} times {}'s steps is possible "
+                      "({}).{}",
+                      no_evidence, e.arm.n, e.baseline.n, std::min(1.0, 1 / range.high), std::max(1.0, 1 / range.low),
+                      e.baseline_name, speedup_clause(speedup, e.level), tally_sentence(e))};
 }
 
-Verdict no_events(const Evidence& e, double horizon, AwaitedEvent awaited) {
-  if (awaited == AwaitedEvent::moment)
-    return {VerdictKind::no_moments,
-            fmt::format("{}: no moment within {:g} steps in any of {} runs, nor in {} of {}: nothing to compare.",
-                        e.name, horizon, e.arm.n, e.baseline.n, e.baseline_name)};
-  return {
-      VerdictKind::not_reached,
-      fmt::format("{}: none of {} runs reached the target within {:g} steps, nor any of {} of {}: nothing to compare.",
-                  e.name, e.arm.n, horizon, e.baseline.n, e.baseline_name)};
+Verdict no_events(const Evidence& e, AwaitedEvent awaited) {
+  return {awaited == AwaitedEvent::moment ? VerdictKind::no_moments : VerdictKind::not_reached,
+          fmt::format("{}: none of {} runs {} within {:g} steps, nor any of {} of {}: nothing to compare.", e.name,
+                      e.arm.n, e.words.has, e.horizon, e.baseline.n, e.baseline_name)};
 }
 
 bool same_run_by_run(const ArmSummary& arm, const ArmSummary& baseline, const ArmComparison& comparison) {
@@ -116,50 +145,56 @@ std::string groks_clause(const ArmSummary& arm) {
 }
 
 // The target accuracy is past the plateau only if the baseline's typical run gets there by a moment.
-bool learns_gradually(const ArmSummary& arm, const ArmSummary& baseline) {
-  return 2 * arm.level_without_moment > arm.n && 2 * baseline.moments > baseline.n;
+bool learns_gradually(const ArmSummary& arm, const ArmSummary& baseline, const ComparisonOptions& options) {
+  return options.awaited == AwaitedEvent::moment && 2 * arm.level_without_moment > arm.n &&
+         2 * baseline.moments > baseline.n;
 }
 
 }  // namespace
 
+bool waiting_times_compare(const ArmSummary& arm, const ArmSummary& baseline, const ComparisonOptions& options) {
+  return !learns_gradually(arm, baseline, options) && arm.event.events + baseline.event.events > 0;
+}
+
 Verdict baseline_verdict(const std::string& name, const ArmSummary& summary, double horizon,
                          const ComparisonOptions& options) {
   if (summary.n == 0) return {VerdictKind::no_trials, fmt::format("{}: no finished runs.", name)};
+  const EventWords words = words_of(options.awaited);
   const std::string text = fmt::format("{} is the baseline: {} runs {} within {:g} steps", name, events_of(summary),
-                                       words_of(options.awaited).had, horizon) +
+                                       summary.event.events == 0 || summary.n == 1 ? words.has : words.have, horizon) +
                            groks_clause(summary);
   if (!summary.event.median) return {VerdictKind::baseline, text + "."};
-  return {VerdictKind::baseline, text + fmt::format(", half of them by step {:.0f}.", *summary.event.median)};
+  return {VerdictKind::baseline, text + fmt::format(", half of all by step {:.0f}.", *summary.event.median)};
 }
 
 Verdict arm_verdict(const std::string& name, const ArmSummary& arm, const std::string& baseline_name,
                     const ArmSummary& baseline, const ArmComparison& comparison, double horizon,
                     const ComparisonOptions& options) {
-  const Evidence evidence{name, arm, baseline_name, baseline, comparison, options.level, words_of(options.awaited)};
+  const Evidence evidence{name,       arm,     baseline_name, baseline,
+                          comparison, horizon, options.level, words_of(options.awaited)};
   if (arm.n == 0 || baseline.n == 0)
     return {VerdictKind::no_trials,
             fmt::format("{}: no finished runs {}to compare.", name, arm.n == 0 ? "" : "of " + baseline_name + " ")};
-  if (options.awaited == AwaitedEvent::moment && learns_gradually(arm, baseline))
+  if (learns_gradually(arm, baseline, options))
     return {
         VerdictKind::gradual,
         fmt::format("{} learns without a moment: {} of {} runs reach the target accuracy without one{}, so its waiting "
                     "times do not compare with those of {}; see the steps to the target accuracy.",
                     name, arm.level_without_moment, arm.n, groks_clause(arm), baseline_name)};
-  if (arm.event.events == 0 && baseline.event.events == 0) return no_events(evidence, horizon, options.awaited);
-  if (std::min(arm.n, baseline.n) < kFewestRuns || !comparison.log_rank_p_holm || !comparison.speedup)
+  if (arm.event.events == 0 && baseline.event.events == 0) return no_events(evidence, options.awaited);
+  if (std::min(arm.n, baseline.n) < kFewestRuns)
     return {VerdictKind::too_few, fmt::format("{}: too few seeds to tell ({} runs against {}).{}", name, arm.n,
-                                              baseline.n, rates_sentence(evidence))};
+                                              baseline.n, tally_sentence(evidence))};
   if (same_run_by_run(arm, baseline, comparison))
     return {VerdictKind::alike, fmt::format("{}: no difference from {} at all: every seed {}.{}", name, baseline_name,
-                                            evidence.words.at_same_step, rates_sentence(evidence))};
+                                            evidence.words.at_same_step, tally_sentence(evidence))};
+  if (!comparison.log_rank_p_holm || !comparison.speedup)
+    return {VerdictKind::inconclusive,
+            fmt::format("{} cannot be told from {}: there is no step at which runs of both still waited and some {}.{}",
+                        name, baseline_name, evidence.words.have, tally_sentence(evidence))};
   const double p = *comparison.log_rank_p_holm;
-  const MeanRatio& speedup = *comparison.speedup;
-  if (p >= options.alpha) return no_reliable_difference(evidence, p, speedup);
-  if (!speedup.interval || !speedup.interval->contains(1)) return reliable_difference(evidence, p, speedup);
-  return {
-      VerdictKind::different,
-      fmt::format("{} differs from {} ({}), but is neither sooner nor later on the whole ({}).{}", name, baseline_name,
-                  p_text(p), interval_text(speedup.interval, options.level), rates_sentence(evidence))};
+  return p < options.alpha ? reliable_difference(evidence, p, *comparison.speedup)
+                           : no_reliable_difference(evidence, p, options.alpha, *comparison.speedup);
 }
 
 }  // namespace eureka

@@ -17,14 +17,35 @@ constexpr double kStepFactors[] = {1, .5, .25, 2, 1.41, .71, 4, 8, .1, .03};
 constexpr double kRates[] = {1, .5, .25, .12, .06, .03, .01, .003, .001};
 constexpr double kDecays[] = {.8, .9, .95, .97, .98, .99, .995, .998, .999, .9995};
 
+constexpr int kTwins = 4;
+constexpr double kNudge = 1e-7;  // of the data, relative
+// Twins that hit within a share of the steps, or a few of them, agree.
+constexpr double kShareApart = 0.02;
+constexpr Index kStepsApart = 3;
+
+Matrix nudged(const Matrix& data, std::uint64_t seed, int twin) {
+  const std::string name = fmt::format("theory race twin {}", twin);
+  return data.array() * (1 + kNudge * normal_matrix(data.rows(), data.cols(), seed, name.c_str()).array());
+}
+
 RaceTrack track_of(std::string name, std::shared_ptr<const Problem> problem, Vector solution, std::uint64_t seed) {
-  RaceTrack track{std::move(name), std::move(problem), std::move(solution), seed};
+  RaceTrack track{std::move(name), std::move(problem), std::move(solution), {}, seed};
   const Matrix gn = track.problem->gauss_newton(track.solution);
   track.plain = conditioning(gn);
   track.diagonal = diagonal_conditioning(gn);
   track.fisher = pencil_conditioning(gn, track.problem->fisher(track.solution));
   track.gram = pencil_conditioning(gn, track.problem->attention_gram(track.solution));
   track.gauss_newton_diagonal = gn.diagonal();
+  return track;
+}
+
+RaceTrack teachers_track(const std::string& name, const Teacher& teacher, std::uint64_t seed) {
+  RaceTrack track = track_of(name, std::make_shared<SharedQueryModel>(student_of(teacher, {})), teacher.query, seed);
+  for (int twin = 0; twin < kTwins; ++twin) {
+    Teacher other = teacher;
+    other.data.keys = nudged(teacher.data.keys, seed, twin);
+    track.twins.push_back(std::make_shared<SharedQueryModel>(student_of(other, {})));
+  }
   return track;
 }
 
@@ -49,15 +70,14 @@ std::vector<RaceCandidate> decaying(double scale, const std::function<OptimizerP
 
 RaceTrack planted_track(const TeacherSize& size, const Planted& planted, std::uint64_t seed) {
   const Teacher teacher = planted_teacher(size, planted, seed);
-  return track_of(fmt::format("model A, planted q={} delta={:g}", planted.extra_active, planted.delta),
-                  std::make_shared<SharedQueryModel>(student_of(teacher, {})), teacher.query, seed);
+  return teachers_track(fmt::format("model A, planted q={} delta={:g}", planted.extra_active, planted.delta), teacher,
+                        seed);
 }
 
 RaceTrack gaussian_track(const TeacherSize& size, double temperature, std::uint64_t seed) {
   if (!(temperature > 0)) throw Error(ErrorKind::usage, "the temperature must be above 0");
   const Teacher teacher = gaussian_teacher(size, 1 / temperature, seed);
-  return track_of(fmt::format("model A, Gaussian tau={:g}", temperature),
-                  std::make_shared<SharedQueryModel>(student_of(teacher, {})), teacher.query, seed);
+  return teachers_track(fmt::format("model A, Gaussian tau={:g}", temperature), teacher, seed);
 }
 
 RaceTrack logits_track(Index tokens, Index outputs, std::uint64_t seed) {
@@ -68,8 +88,13 @@ RaceTrack logits_track(Index tokens, Index outputs, std::uint64_t seed) {
   logits.array() -= logits.mean();
   const Matrix values =
       normal_matrix(outputs, tokens, seed, "theory logit values") / std::sqrt(static_cast<double>(outputs));
-  const Vector target = values * softmax(logits);
-  return track_of("model C, logits", std::make_shared<ValueSoftmaxModel>(values, target), logits, seed);
+  const auto problem_of = [&](const Matrix& v) -> std::shared_ptr<const Problem> {
+    const Vector target = v * softmax(logits);
+    return std::make_shared<ValueSoftmaxModel>(v, target);
+  };
+  RaceTrack track = track_of("model C, logits", problem_of(values), logits, seed);
+  for (int twin = 0; twin < kTwins; ++twin) track.twins.push_back(problem_of(nudged(values, seed, twin)));
+  return track;
 }
 
 std::vector<RaceEntry> race_entries(const RaceTrack& track, double eps) {
@@ -117,6 +142,39 @@ std::vector<RaceEntry> race_entries(const RaceTrack& track, double eps) {
   };
 }
 
+namespace {
+
+std::optional<Index> first_hit_of(const Problem& problem, const Vector& start, const RaceCandidate& candidate,
+                                  double eps, Index limit) {
+  return minimize(problem, start, *candidate.make(), {.eps = eps, .max_steps = limit, .stop_at_hit = true}).first_hit;
+}
+
+// Nothing when the twins agree with the hit.
+std::optional<TwinHits> compare_twins(const RaceTrack& track, const Vector& start, const RaceCandidate& candidate,
+                                      Index hit, double eps, Index limit) {
+  TwinHits hits{.earliest = hit, .latest = hit};
+  for (const auto& twin : track.twins) {
+    const std::optional<Index> other = first_hit_of(*twin, start, candidate, eps, limit);
+    hits.earliest = std::min(hits.earliest, other.value_or(hit));
+    hits.latest = hits.latest && other ? std::optional(std::max(*hits.latest, *other)) : std::nullopt;
+  }
+  const Index near = std::max(kStepsApart, static_cast<Index>(kShareApart * static_cast<double>(hit)));
+  return hits.latest && *hits.latest - hits.earliest <= near ? std::nullopt : std::optional(hits);
+}
+
+// Of a method that never hits.
+std::optional<TwinHits> any_twin_hits(const RaceTrack& track, const Vector& start, const RaceEntry& entry, double eps,
+                                      Index limit) {
+  std::optional<TwinHits> hits;
+  for (const RaceCandidate& candidate : entry.candidates)
+    for (const auto& twin : track.twins)
+      if (const auto hit = first_hit_of(*twin, start, candidate, eps, hits ? hits->earliest : limit))
+        hits = TwinHits{.earliest = *hit, .latest = {}};
+  return hits;
+}
+
+}  // namespace
+
 RaceResult run_entry(const RaceTrack& track, Start start, const RaceEntry& entry, const RaceOptions& options) {
   const bool slow_but_sure = entry.name.starts_with("GD");
   const Index limit = slow_but_sure ? std::max(options.descent_limit, options.horizon) : options.horizon;
@@ -125,7 +183,7 @@ RaceResult run_entry(const RaceTrack& track, Start start, const RaceEntry& entry
     x = track.solution + 0.1 * track.solution.norm() *
                              normal_vector(track.solution.size(), track.seed, "theory race start").normalized();
 
-  RaceResult result{entry.name, "-", {}, {}, 0, entry.theory, entry.theory_name};
+  RaceResult result{.name = entry.name, .label = "-", .theory = entry.theory, .theory_name = entry.theory_name};
   const RaceCandidate* best = nullptr;
   for (const RaceCandidate& candidate : entry.candidates) {
     // Later candidates need only run until they have lost.
@@ -136,8 +194,12 @@ RaceResult run_entry(const RaceTrack& track, Start start, const RaceEntry& entry
     best = &candidate;
     result.first_hit = run.first_hit;
   }
-  if (best == nullptr) return result;
+  if (best == nullptr) {
+    result.chaos = any_twin_hits(track, x, entry, options.eps, limit);
+    return result;
+  }
   result.label = best->label;
+  result.chaos = compare_twins(track, x, *best, *result.first_hit, options.eps, limit);
   const Run run =
       minimize(*track.problem, x, *best->make(), {.eps = options.eps, .max_steps = limit, .keep_curve = true});
   if (run.stayed()) result.last_above = run.last_above;

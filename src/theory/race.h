@@ -23,6 +23,8 @@ struct RaceTrack {
   std::string name;
   std::shared_ptr<const Problem> problem;
   Vector solution;
+  // The same with data changed by a relative 1e-7: a number that they do not share is one of chaos.
+  std::vector<std::shared_ptr<const Problem>> twins;
   std::uint64_t seed = 1;
 
   // Of the Gauss-Newton matrix at the solution, plain and preconditioned.
@@ -57,10 +59,17 @@ struct RaceOptions {
   Index descent_limit = 60000;  // steps, for gradient descent, which is slow but sure
 };
 
+// The first hits of a run and of its twins, which take the same steps on data changed by 1e-7.
+struct TwinHits {
+  Index earliest = 0;           // of those that hit
+  std::optional<Index> latest;  // nothing: one of them never hit
+};
+
 struct RaceResult {
   std::string name;
   std::string label;  // of the best candidate
   std::optional<Index> first_hit;
+  std::optional<TwinHits> chaos;    // there when the first hit is not shared by the twins: it says nothing then
   std::optional<Index> last_above;  // there when the best candidate stayed below eps to the end
   double worst_after_hit = 0;       // largest loss / initial loss after the first hit
   std::optional<double> theory;

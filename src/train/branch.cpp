@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "base/directory_lock.h"
 #include "train/interventions.h"
 #include "train/records/branch_origin.h"
 

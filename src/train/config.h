@@ -61,6 +61,9 @@ struct TrainOptions {
   }
 };
 
+enum class Keep { all, summary };
+constexpr auto enum_names(Keep) { return std::array{"all", "summary"}; }
+
 struct RunOptions {
   std::int64_t seed = 0;
   EngineChoice engine = EngineChoice::automatic;
@@ -70,6 +73,7 @@ struct RunOptions {
   std::int64_t checkpoint_every = 500;
   std::int64_t keep_checkpoints = 0;
   std::int64_t around_moment = 0;
+  Keep keep = Keep::all;
 
   template <class V>
   void visit(V& v) {
@@ -85,6 +89,9 @@ struct RunOptions {
     v("around_moment", around_moment, Range{0, 1e9},
       "checkpoints before, in and after a confirmed moment, at multiples of so many steps, never pruned; 0: none; "
       "eureka train has train.eval_every unless keep_checkpoints is set");
+    v("keep", keep,
+      "of a run that has ended: all of it, or summary: what studies and reports need, without checkpoints, looks and "
+      "TensorBoard's files");
   }
 };
 

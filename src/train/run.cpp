@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/directory_lock.h"
 #include "train/detection.h"
 #include "train/diagnosis.h"
 #include "train/interventions.h"
@@ -163,6 +164,7 @@ RunOutcome TrainingRun::execute() {
     const RunSummary result = summary(status);
     remove_temporary();
     directory_.write_meta(meta(status));
+    if (config_.run.keep == Keep::summary) directory_.drop_all_but_logs();
     directory_.write_summary(result);
     return {status, result};
   } catch (...) {
@@ -200,7 +202,7 @@ RunStatus TrainingRun::train() {
       around_moments_.hold({loop_, engine_->export_state()});
     }
   }
-  if (checkpoint_step_ != loop_.step) checkpoint();
+  if (checkpoint_step_ != loop_.step && config_.run.keep == Keep::all) checkpoint();
   return RunStatus::finished;
 }
 
@@ -398,7 +400,11 @@ RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunO
     if (const auto summary = read_summary(request.directory)) {
       refuse_other_config(request.directory, config);
       // What is left of a process killed between the summary and what it writes after it.
-      if (!DirectoryLock::is_held(request.directory)) remove_leftovers(request.directory);
+      if (!DirectoryLock::is_held(request.directory) && !DirectoryClaim::is_foreign(request.directory)) {
+        remove_leftovers(request.directory);
+        std::error_code ignored;
+        fs::remove(request.directory / kClaimFile, ignored);
+      }
       return {summary->status, summary};
     }
   }

@@ -91,7 +91,7 @@ void refuse_other_config(const fs::path& run_directory, const RunConfig& config)
 }
 
 RunDirectory::RunDirectory(const fs::path& path, const RunConfig& config)
-    : path_(path), seed_(config.run.seed), lock_(std::make_unique<DirectoryLock>(path)) {
+    : path_(path), seed_(config.run.seed), keep_(config.run.keep), lock_(std::make_unique<DirectoryLock>(path)) {
   remove_leftovers(path);
 }
 
@@ -120,15 +120,18 @@ void RunDirectory::open_logs() {
   make_own_directory(path_ / "checkpoints");
   metrics_ = std::make_unique<AppendFile>(path_ / "metrics.jsonl");
   events_ = std::make_unique<AppendFile>(path_ / "events.jsonl");
-  scalars_ = std::make_unique<EventWriter>(EventWriter::find_or_create(path_ / "tb"));
   // A checkpoint is worth nothing without the logs it knows.
-  sync_directory(path_ / "tb");
+  if (keep_ == Keep::all) {
+    scalars_ = std::make_unique<EventWriter>(EventWriter::find_or_create(path_ / "tb"));
+    sync_directory(path_ / "tb");
+  }
   sync_directory(path_);
 }
 
 void RunDirectory::log_metrics(const MetricsRow& row) {
   refuse_if_removed();
   metrics_->append_line(to_text(row));
+  if (!scalars_) return;
   std::map<std::string, double> tagged;
   for (const auto& [name, value] : row.numbers) tagged[tensorboard_tag(name)] = value;
   scalars_->add_scalars(row.step, std::vector<TaggedValue>(tagged.begin(), tagged.end()), seconds_since_epoch());
@@ -147,7 +150,7 @@ void RunDirectory::sync_logs() {
   refuse_if_removed();
   metrics_->sync();
   events_->sync();
-  scalars_->sync();
+  if (scalars_) scalars_->sync();
 }
 
 void RunDirectory::mark(LoopState& loop) {
@@ -158,7 +161,7 @@ void RunDirectory::mark(LoopState& loop) {
 void RunDirectory::measure(LoopState& loop) const {
   loop.metrics_bytes = metrics_->size();
   loop.events_bytes = events_->size();
-  loop.tensorboard_bytes = scalars_->size();
+  loop.tensorboard_bytes = scalars_ ? scalars_->size() : 0;
 }
 
 void RunDirectory::rewind(const LoopState& loop) {
@@ -172,7 +175,7 @@ void RunDirectory::rewind(const LoopState& loop) {
   remove_summary(path_);
   remove_checkpoints_after(path_, loop.step);
   for (const auto& [file, bytes, name] : logs) file.truncate(bytes);
-  scalars_->truncate(loop.tensorboard_bytes);
+  if (scalars_) scalars_->truncate(loop.tensorboard_bytes);
 }
 
 void RunDirectory::write_meta(RunMeta meta) {
@@ -183,6 +186,15 @@ void RunDirectory::write_meta(RunMeta meta) {
   meta.cores = std::thread::hardware_concurrency();
   // Not worth a sync: nothing is computed from it.
   replace_file(path_ / "meta.json", to_text(meta));
+}
+
+void RunDirectory::drop_all_but_logs() {
+  refuse_if_removed();
+  // The newest checkpoint first: what is left is always a state to go on from.
+  remove_checkpoints_after(path_, 0);
+  std::error_code ignored;
+  fs::remove_all(path_ / "looks", ignored);
+  fs::remove(path_ / "checkpoints", ignored);
 }
 
 void RunDirectory::write_summary(const RunSummary& summary) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "base/directory_lock.h"
 #include "base/files.h"
 #include "io/tfevents.h"
 #include "train/checkpoint.h"
@@ -28,7 +29,7 @@ class RunDirectory {
   const fs::path& path() const { return path_; }
 
   // Throws Error(failed) when it has been.
-  void refuse_if_removed() const { lock_->refuse_if_removed(); }
+  void refuse_if_removed() const { lock_->refuse_if_lost(); }
 
   // One row of metrics.jsonl, and the same numbers for TensorBoard: val_loss becomes val/loss.
   void log_metrics(const MetricsRow& row);
@@ -47,6 +48,8 @@ class RunDirectory {
 
   // Fills in what is known here: version, seed, host and cores.
   void write_meta(RunMeta meta);
+  // Of a run that is about to end and keeps its summary only: checkpoints and looks go. Cut short, it begins again.
+  void drop_all_but_logs();
   // The last thing a run writes: with it, it has ended.
   void write_summary(const RunSummary& summary);
 
@@ -57,10 +60,11 @@ class RunDirectory {
 
   fs::path path_;
   std::int64_t seed_;
+  Keep keep_;
   std::unique_ptr<DirectoryLock> lock_;
   std::unique_ptr<AppendFile> metrics_;
   std::unique_ptr<AppendFile> events_;
-  std::unique_ptr<EventWriter> scalars_;
+  std::unique_ptr<EventWriter> scalars_;  // none where they would not be kept
 };
 
 // Begins the directory `out` with the logs of `run` as they were at `loop`. Throws Error(input) when one was cut since.

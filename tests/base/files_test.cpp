@@ -1,3 +1,4 @@
+#include "base/directory_lock.h"
 #include "base/files.h"
 
 #include <gtest/gtest.h>
@@ -168,13 +169,13 @@ TEST(DirectoryLock, NoticesThatItsDirectoryWasRemovedOrReplaced) {
   const fs::path place = directory.path() / "run";
   make_directories(place);
   const DirectoryLock lock(place);
-  EXPECT_NO_THROW(lock.refuse_if_removed());
+  EXPECT_NO_THROW(lock.refuse_if_lost());
   fs::rename(place, directory.path() / "moved");
-  EXPECT_THROW(lock.refuse_if_removed(), Error);
+  EXPECT_THROW(lock.refuse_if_lost(), Error);
   make_directories(place);
   const DirectoryLock other(place);
-  EXPECT_THROW(lock.refuse_if_removed(), Error) << "another process has begun there anew";
-  EXPECT_NO_THROW(other.refuse_if_removed());
+  EXPECT_THROW(lock.refuse_if_lost(), Error) << "another process has begun there anew";
+  EXPECT_NO_THROW(other.refuse_if_lost());
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "io/json.h"
 #include "support/command.h"
 
@@ -58,6 +60,41 @@ TEST(Bench, PrintsATableAndKnowsItsCases) {
   const CommandResult wrong = eureka_command({"bench", "papre"});
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_NE(wrong.err.find("did you mean 'paper'?"), std::string::npos) << wrong.err;
+}
+
+TEST(Bench, NamesTheRivalsInPyTorch) {
+  if (std::system("/usr/bin/python3 -c 'import torch' 2> /dev/null") != 0) GTEST_SKIP() << "there is no python3-torch";
+  const CommandResult json = eureka_command({"bench", "two-step", "--seconds", "0.01", "--against-pytorch", "--json"});
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  const Json report = Json::parse(json.out), one = report.at("cases")[0];
+  ASSERT_EQ(one.at("pytorch").size(), 2U);
+  EXPECT_EQ(one.at("pytorch")[0].at("way"), "stock");
+  EXPECT_EQ(one.at("pytorch")[1].at("way"), "tuned");
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Json rival = one.at("pytorch")[i];
+    EXPECT_NEAR(rival.at("ratio_cpu").get<double>(), rival.at("cpu_ms").get<double>() / one.at("cpu_ms").get<double>(),
+                1e-9);
+    EXPECT_GT(rival.at("peak_mb").get<double>(), 1);
+  }
+  const CommandResult table = eureka_command(
+      {"bench", "two-step", "--seconds", "0.01", "--against-pytorch=tuned", "--python", "/usr/bin/python3"});
+  ASSERT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("tuned"));
+  EXPECT_THAT(table.out, testing::ContainsRegex("two-step +tuned +[0-9]"));
+  EXPECT_THAT(table.out, testing::Not(testing::ContainsRegex("two-step +stock")));
+}
+
+TEST(Bench, RefusesRivalsItDoesNotKnow) {
+  const CommandResult other = eureka_command({"bench", "two-step", "--against-pytorch=jax"});
+  EXPECT_EQ(other.exit_code, 2) << other.err;
+  EXPECT_THAT(other.err, HasSubstr("tuned"));
+  const CommandResult alone = eureka_command({"bench", "two-step", "--python", "python3"});
+  EXPECT_EQ(alone.exit_code, 2) << alone.err;
+  EXPECT_THAT(alone.err, HasSubstr("--against-pytorch"));
+  const CommandResult nobody =
+      eureka_command({"bench", "two-step", "--against-pytorch=stock", "--python", "/no/such/python"});
+  EXPECT_EQ(nobody.exit_code, 1) << nobody.err;
+  EXPECT_THAT(nobody.err, HasSubstr("/no/such/python -m pip install torch"));
 }
 
 TEST(Bench, SkipsWhatThisMachineCannotRunAndSaysSo) {

@@ -100,6 +100,12 @@ TEST(Condition, RaceAndScalePrintTheoryAndRatio) {
   const Json race = json_of({"race", "--problem", "logits", "--tokens", "6", "--outputs", "12", "--features", "6",
                              "--start", "near", "--horizon", "500", "--eps", "1e-4"});
   EXPECT_EQ(race["rows"].size(), 12U);
+  for (const Json& row : race["rows"]) EXPECT_TRUE(row["twins"].is_string());
+  const TemporaryDirectory directory;
+  const std::string file = (directory.path() / "race.csv").string();
+  const CommandResult chaotic = condition({"race", "--start", "near", "--horizon", "4000", "--csv", file});
+  EXPECT_THAT(chaotic.out, HasSubstr("chaotic: "));
+  EXPECT_THAT(read_file(file), testing::AllOf(HasSubstr(",first_hit,twins,last_above,"), HasSubstr(",chaotic: ")));
   for (const Json& row : race["rows"]) EXPECT_TRUE(row.contains("first_hit") && row.contains("last_above"));
   const Json scale = json_of({"scale", "--scales", "0.05,0.1", "--kinds", "softmax,linear"});
   ASSERT_EQ(scale["rows"].size(), 2U);

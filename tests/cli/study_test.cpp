@@ -128,7 +128,7 @@ TEST_F(StudyVerb, ComparesByATargetWhenItsFileSaysSo) {
   EXPECT_EQ(found.at("points")[0].at("target_accuracy"), 0.9);
   EXPECT_EQ(found.at("arms")[0].at("reached_target"), 0) << "50 steps are too few";
   EXPECT_EQ(found.at("arms")[1].at("verdict_kind"), "not_reached");
-  EXPECT_THAT(run.out, HasSubstr("0 of 2 runs reached the target within 50 steps"));
+  EXPECT_THAT(run.out, HasSubstr("none of 2 runs reached the target within 50 steps"));
   EXPECT_EQ(eureka_command({"study", "--out", out("t").string(), "--resume", "--json"}).out, first);
 }
 

@@ -76,9 +76,16 @@ struct PlainRow {
 inline Vector plain_rule(const SoftmaxOptions&, const PlainRow& row) { return row.softmax(row.scale()); }
 
 inline Vector plain_rule(const NormSoftmaxOptions& options, const PlainRow& row) {
-  const double variance = row.variance + options.epsilon;
-  const double deviation = options.by_variance() ? variance : std::sqrt(variance);
-  return row.softmax(row.multiple * options.spread / std::min(deviation, options.spread / row.inverse_root_width));
+  const double squares = row.variance * row.keys;
+  const double degrees =
+      options.deviation == NormSoftmaxOptions::Deviation::sample_std ? std::max(1.0, row.keys - 1) : row.keys;
+  const double variance = squares / degrees + options.epsilon;
+  const double deviation =
+      options.deviation == NormSoftmaxOptions::Deviation::variance ? variance : std::sqrt(variance);
+  const double root_width = options.spread / row.inverse_root_width;
+  if (options.cap == NormSoftmaxOptions::Cap::inverse_scale)
+    return row.softmax(options.spread / std::min(deviation, root_width / row.multiple));
+  return row.softmax(row.multiple * options.spread / std::min(deviation, root_width));
 }
 
 inline Vector plain_rule(const SigmoidOptions& options, const PlainRow& row) {

@@ -80,6 +80,10 @@ class SyntheticStudy : public testing::Test {
 };
 
 TEST_F(SyntheticStudy, ByTheMomentAnArmThatNeverRestsCannotBeCompared) {
+  for (const char* key : {"speedup", "speedup_ci", "logrank_p", "logrank_p_uncorrected", "hazard_ratio"})
+    EXPECT_TRUE(gradual().at(key).is_null()) << key;
+  EXPECT_TRUE(gradual().at("paired").is_null());
+  EXPECT_FALSE(gradual().at("speedup_to_target").is_null());
   EXPECT_EQ(gradual().at("moments"), 0);
   EXPECT_EQ(gradual().at("verdict_kind"), "gradual");
   EXPECT_FALSE(Json::parse(study_json(report())).contains("event"));
@@ -117,6 +121,30 @@ TEST_F(SyntheticStudy, ByTheTargetItIsSooner) {
   EXPECT_EQ(whole.at("event"), "target");
   EXPECT_EQ(whole.at("points")[0].at("target_accuracy"), 0.95);
   EXPECT_EQ(whole.at("points")[0].at("target_arm"), "softmax");
+}
+
+TEST_F(SyntheticStudy, TheCausalSentenceClaimsWhatThePairsShow) {
+  study_.event = AwaitedEvent::target;
+  study_.branch.emplace();
+  const auto sentence = [&] { return gradual().at("causal_verdict").get<std::string>(); };
+  const std::string shared = "Both continuations share every bit up to that step and every batch after it";
+  EXPECT_THAT(sentence(), HasSubstr("6 reached the target sooner with it, 0 sooner without, 0 cannot be told apart"));
+  EXPECT_THAT(sentence(), HasSubstr(shared + ", so nothing but the change can make the difference."));
+  const auto copy_softmax = [&](std::int64_t first_seed) {
+    for (std::int64_t seed = first_seed; seed <= 6; ++seed)
+      for (const char* file : {"metrics.jsonl", "summary.json"})
+        fs::copy_file(directory_.path() / "softmax" / fmt::format("seed-{}", seed) / file,
+                      directory_.path() / "gradual" / fmt::format("seed-{}", seed) / file,
+                      fs::copy_options::overwrite_existing);
+  };
+  copy_softmax(3);
+  EXPECT_THAT(sentence(), HasSubstr("2 reached the target sooner with it"));
+  EXPECT_THAT(sentence(), HasSubstr("that they go one way is not shown."));
+  copy_softmax(2);
+  EXPECT_THAT(sentence(), HasSubstr("so the one difference comes from the change"));
+  copy_softmax(1);
+  EXPECT_THAT(sentence(), HasSubstr("6 cannot be told apart"));
+  EXPECT_THAT(sentence(), testing::EndsWith(shared + ".")) << "nothing differs, so nothing has a cause";
 }
 
 TEST_F(SyntheticStudy, AnAbsoluteTargetIsTakenAsItIs) {

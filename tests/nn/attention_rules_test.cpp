@@ -47,6 +47,71 @@ TEST(NormSoftmax, VarianceFormDividesByTheVariance) {
              softmax_of({1.5, 0, -1.5}), 1e-5);
 }
 
+TEST(NormSoftmax, SampleDeviationIsByOneKeyLess) {
+  expect_row(row_of("norm_softmax", {{"deviation", std::string("sample-std")}}, {1, 0, -1}, 16), softmax_of({1, 0, -1}),
+             1e-5);
+}
+
+TEST(NormSoftmax, TheScaleMovesWhatItsCapSays) {
+  const OptionValues published = {{"cap", std::string("inverse-scale")}};
+  const double deviation = std::sqrt(2.0 / 3.0);
+  // The deviation lies below sqrt(16) / 2: today's scale sharpens, the published one does nothing.
+  expect_row(row_of("norm_softmax", {}, {1, 0, -1}, 16, 2), softmax_of({2 / deviation, 0, -2 / deviation}), 1e-5);
+  expect_row(row_of("norm_softmax", published, {1, 0, -1}, 16, 2), softmax_of({1 / deviation, 0, -1 / deviation}),
+             1e-5);
+  // Between sqrt(16) / 2 and sqrt(16): the published cap leaves plain softmax at that scale, ours still divides.
+  const double wide = 3 * deviation;
+  expect_row(row_of("norm_softmax", published, {3, 0, -3}, 16, 2), softmax_of({1.5, 0, -1.5}));
+  expect_row(row_of("norm_softmax", {}, {3, 0, -3}, 16, 2), softmax_of({6 / wide, 0, -6 / wide}), 1e-5);
+  // Above both: softmax at that scale under either.
+  for (const OptionValues& options : {OptionValues{}, published})
+    expect_row(row_of("norm_softmax", options, {30, 0, -30}, 16, 2), softmax_of({15, 0, -15}));
+}
+
+// The published norm_softmax_std, in the words of its paper, with libtorch's own standard deviation.
+TEST(NormSoftmax, PublishedOptionsAreThePublishedFormula) {
+  constexpr double width = 9;
+  const OptionValues published = {
+      {"deviation", std::string("sample-std")}, {"cap", std::string("inverse-scale")}, {"epsilon", 1e-12}};
+  const auto rule = Registry<AttentionRule>::instance().make("norm_softmax", published);
+  at::manual_seed(1);
+  for (const double multiple : {0.5, 1.0, 3.0})
+    for (const double size : {0.3, 2.0, 8.0}) {
+      AttentionContext context;
+      context.scale = {multiple, 1 / std::sqrt(width), {}};
+      const at::Tensor logits = size * at::randn({2, 3, 5, 7}, at::kDouble);
+      const at::Tensor most = at::full({1}, std::sqrt(width) / multiple, at::kDouble);
+      const at::Tensor expected = at::softmax(logits / at::minimum(at::std(logits, -1, true, true), most), -1);
+      EXPECT_LT((rule->weights(logits, context) - expected).abs().max().item<double>(), 1e-9);
+    }
+}
+
+// A deviation counts the keys that a query sees, under every form: hidden keys might as well not be there.
+TEST(NormSoftmax, CountsVisibleKeysOnly) {
+  const std::vector<std::vector<std::int64_t>> visible = {{0, 2, 3}, {1, 4}, {3}, {0, 1, 2, 3, 4}};
+  at::manual_seed(2);
+  const at::Tensor logits = at::randn({1, 1, 1, 5}, at::kDouble);
+  for (const std::string deviation : {"std", "sample-std", "variance"})
+    for (const std::string cap : {"root-width", "inverse-scale"})
+      for (const std::vector<std::int64_t>& keys : visible) {
+        SCOPED_TRACE(deviation + " " + cap + " keys " + std::to_string(keys.size()));
+        const auto rule =
+            Registry<AttentionRule>::instance().make("norm_softmax", {{"deviation", deviation}, {"cap", cap}});
+        AttentionContext all, some;
+        all.scale = some.scale = {1.5, 0.5, {}};
+        const at::Tensor chosen = at::tensor(keys);
+        some.mask = at::zeros({1, 1, 1, 5}, at::kBool).index_fill_(-1, chosen, true);
+        at::Tensor masked = logits.clone().set_requires_grad(true), alone = logits.index_select(-1, chosen);
+        alone.set_requires_grad(true);
+        const at::Tensor weights = rule->weights(masked, some), expected = rule->weights(alone, all);
+        EXPECT_LT((weights.index_select(-1, chosen) - expected).abs().max().item<double>(), 1e-12);
+        (weights.index_select(-1, chosen).square().sum()).backward();
+        expected.square().sum().backward();
+        EXPECT_LT((masked.grad().index_select(-1, chosen) - alone.grad()).abs().max().item<double>(), 1e-12);
+        EXPECT_TRUE(masked.grad().isfinite().all().item<bool>());
+      }
+}
+
 TEST(SpreadSoftmax, WidensNarrowRowsOnly) {
   const double deviation = std::sqrt(2.0 / 3.0);
   expect_row(row_of("spread_softmax", {}, {1, 0, -1}, 16), softmax_of({0.5 / deviation, 0, -0.5 / deviation}), 1e-5);

@@ -67,6 +67,24 @@ TEST(SurvivalPlot, EveryCurveHasItsLetterAndNothingIsTooWide) {
   }
 }
 
+TEST(SurvivalPlot, TheBaselineIsAHeavyLineWithoutColorToo) {
+  const auto curve = steps({{500, 0.5}}), other = steps({{200, 0.2}});
+  const std::vector<std::string> lines = lines_of(plot_survival(
+      {{"base", &curve, true}, {"cure", &other}}, {.title = "", .horizon = 1000, .width = 46, .height = 8}));
+  EXPECT_THAT(lines[0], testing::HasSubstr("━┓"));
+  EXPECT_THAT(lines[3], testing::HasSubstr("┗━"));
+  EXPECT_THAT(lines[3], testing::EndsWith("━━"));
+  EXPECT_THAT(lines.back(), testing::HasSubstr("a base (heavy line)   b cure"));
+}
+
+TEST(SurvivalStrips, AreAsHighAsTheShareThatWaits) {
+  const auto curve = steps({{250, 0.5}, {500, 0.01}, {750, 0}});
+  const std::vector<SurvivalStep> none;
+  const std::string text = plot_survival_strips({{'b', {"cure", &curve}}, {' ', {"stuck", &none}}},
+                                                {.title = "", .horizon = 1000, .width = 6 + 2 + 5 + 1 + 10});
+  EXPECT_EQ(text, "      b cure  ██▄▄▄▁▁\n        stuck ██████████\n");
+}
+
 TEST(SurvivalPlot, ColorsOnlyWhenAsked) {
   const auto curve = steps({{5, 0.5}});
   EXPECT_EQ(plot_survival({{"a", &curve}}, {.title = "", .horizon = 10}).find('\x1b'), std::string::npos);

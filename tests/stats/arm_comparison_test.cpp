@@ -97,7 +97,7 @@ TEST(CompareArms, SaysSoonerOfAnArmTwiceAsFast) {
 TEST(CompareArms, SaysLaterOfTheSameTurnedAround) {
   const ArmReport report = compare_one(scaled("cure", 0.5), make_arm("softmax", kSlow));
   EXPECT_EQ(report.kind, VerdictKind::later);
-  EXPECT_THAT(report.verdict, HasSubstr("reliably later: 1.75 times later than cure"));
+  EXPECT_THAT(report.verdict, HasSubstr("reliably later: in 1.75 times cure's steps (speed-up 0.57"));
 }
 
 TEST(CompareArms, SaysNoDifferenceOfIdenticalArms) {
@@ -115,7 +115,7 @@ TEST(CompareArms, SaysWhatIsStillPossibleWhenNothingIsShown) {
                                        make_arm("other", {450, 980, 2000, 600, 2000, 300, 700, 520, 2000, 640}, 100));
   EXPECT_EQ(report.kind, VerdictKind::inconclusive);
   EXPECT_THAT(report.verdict, HasSubstr("no evidence of a difference"));
-  EXPECT_THAT(report.verdict, HasSubstr("times later to"));
+  EXPECT_THAT(report.verdict, HasSubstr("times softmax's steps is possible"));
   EXPECT_FALSE(report.against_baseline->paired) << "no seed in common";
 }
 
@@ -132,6 +132,18 @@ TEST(CompareArms, DoesNotCallAnArmThatLearnsGraduallyStuck) {
   EXPECT_EQ(report.kind, VerdictKind::gradual);
   EXPECT_THAT(report.verdict, HasSubstr("learns without a moment"));
   EXPECT_GT(report.against_baseline->level_speedup->ratio, 2);
+}
+
+TEST(CompareArms, AnArmThatDoesNotCompareHasNoComparisonAndNoPlaceInTheCorrection) {
+  Arm gradual = make_arm("mlp", {2000, 2000, 2000, 2000, 2000, 2000});
+  for (TrialOutcome& trial : gradual.trials) trial.steps_to_level = 200, trial.final_accuracy = 1;
+  const std::vector<Arm> arms = {scaled("a", 0.5), gradual, scaled("b", 0.8)};
+  const StudyComparison study = compare_arms(make_arm("softmax", kSlow), arms, kHorizon);
+  const ArmComparison& none = *study.arms[1].against_baseline;
+  EXPECT_FALSE(none.speedup || none.log_rank || none.log_rank_p_holm || none.hazard || none.paired);
+  EXPECT_TRUE(none.level_speedup);
+  EXPECT_NEAR(*study.arms[0].against_baseline->log_rank_p_holm, 2 * study.arms[0].against_baseline->log_rank->p, 1e-12)
+      << "corrected over the two arms that compare";
 }
 
 TEST(CompareArms, ByTheTargetAnArmThatLearnsGraduallyIsSooner) {

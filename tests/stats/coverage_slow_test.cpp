@@ -124,7 +124,8 @@ TEST(CoverageMeasured, OfTheVerdict) {
                                               {.bootstrap_seed = i, .resamples = kResamples, .has_level = false})
                                      .arms[0]
                                      .kind;
-        wrong += kind == VerdictKind::sooner || kind == VerdictKind::later || kind == VerdictKind::different;
+        wrong += kind == VerdictKind::sooner || kind == VerdictKind::later || kind == VerdictKind::never ||
+                 kind == VerdictKind::different;
       }
       const double share = wrong / static_cast<double>(kBootstrapReplications);
       std::printf("| %zu | %s | %.1f%% |\n", n, correlation == 0 ? "unrelated" : "related", 100 * share);

@@ -69,6 +69,60 @@ TEST(ShortLogs, NoiseAndGradualLearningAreNeitherMomentNorUnderWay) {
   }
 }
 
+// Five evaluations on the plateau that scatter by a fifth of the jump, as minibatches of 64 do.
+TEST(ShortLogs, FiveNoisyEvaluationsAreAPlateau) {
+  for (const std::vector<double>& start :
+       std::vector<std::vector<double>>{{0.125, 0.5625, 0.5312, 0.6406, 0.5781, 0.5156},
+                                        {0.2344, 0.4844, 0.5781, 0.5469, 0.5781, 0.5625},
+                                        {0.055, 0.44, 0.555, 0.53, 0.565, 0.585}}) {
+    std::vector<double> values = start;
+    values.push_back(0.97);
+    values.resize(20, 1);
+    const Findings found = found_in(values);
+    ASSERT_EQ(found.moments.size(), 1U) << start[1];
+    EXPECT_NEAR(found.moments[0].step, 550, 50) << start[1];
+    values.erase(values.begin() + 1, values.begin() + 4);  // two are none
+    EXPECT_TRUE(found_in(values).moments.empty()) << start[1];
+  }
+}
+
+// Most was learned at once; what follows a rest is a sixth of all, and as clear as can be.
+TEST(ShortLogs, ASmallRiseAfterMuchWasLearnedIsAMoment) {
+  const auto loss_that_ends_at = [](double level) {
+    std::vector<double> values = {-1.948, -1.599, -1.195, -0.67, -0.294};
+    values.insert(values.end(), 7, -0.245);
+    values.insert(values.end(), 12, level);
+    return found_in(values).moments;
+  };
+  ASSERT_EQ(loss_that_ends_at(-0.003).size(), 1U);
+  EXPECT_NEAR(loss_that_ends_at(-0.003)[0].from, -0.245, 0.001);
+  EXPECT_TRUE(loss_that_ends_at(-0.1).empty());
+}
+
+// The last step is the steepest: nothing says that it was the last of the rise.
+TEST(ShortLogs, ARiseThatGetsSteeperIsUnderWay) {
+  for (const auto& rise : std::vector<std::vector<double>>{{0.57, 0.62, 0.74, 0.9}, {0.6, 0.72, 0.88}}) {
+    const Findings found = found_in(plateau_and(rise));
+    EXPECT_TRUE(found.moments.empty()) << rise.size();
+    EXPECT_TRUE(found.under_way) << rise.size();
+  }
+}
+
+// How far the last value must be off the plateau depends on how well the plateau is known.
+TEST(ShortLogs, OneHighValueIsUnderWayWhenThePlateauHardlyReachesIt) {
+  const std::vector<double> noisy = {0.46, 0.53, 0.56, 0.54, 0.50, 0.51, 0.60, 0.50,
+                                     0.54, 0.50, 0.54, 0.52, 0.55, 0.55, 0.51};
+  const auto says_under_way = [&](double last, std::size_t evaluations) {
+    std::vector<double> values = {0.17};
+    values.insert(values.end(), noisy.begin(), noisy.begin() + static_cast<std::ptrdiff_t>(evaluations));
+    values.push_back(last);
+    return found_in(values).under_way.has_value();
+  };
+  EXPECT_TRUE(says_under_way(0.65, 15));
+  EXPECT_FALSE(says_under_way(0.58, 15));
+  EXPECT_FALSE(says_under_way(0.60, 5));
+}
+
 // The first value is left out of the range, as a bad start is: what remains then is the last hundredths.
 TEST(ShortLogs, TheLastPolishOfWhatWasLearnedAtOnceIsNothing) {
   const Findings found = found_in({0.51, 0.96, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.99, 1, 0.99, 1, 0.99});

@@ -8,7 +8,7 @@
 
 namespace eureka {
 
-// By path below `directory`. Left out: what names times, hosts and processes (meta.json, tb/, .lock, the events of a
+// By path below `directory`. Left out: what names times, hosts and processes (meta.json, tb/, .lock, .lock-owner, the events of a
 // study, what a trial said).
 inline std::map<std::string, std::string> repeatable_files(const fs::path& directory) {
   std::map<std::string, std::string> files;
@@ -16,7 +16,7 @@ inline std::map<std::string, std::string> repeatable_files(const fs::path& direc
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
     const std::string name = entry.path().filename().string();
     const fs::path place = entry.path().lexically_relative(directory);
-    const bool told_by_clock = name == "meta.json" || name == ".lock" || name == "trial.log" ||
+    const bool told_by_clock = name == "meta.json" || name == ".lock" || name == ".lock-owner" || name == "trial.log" ||
                                entry.path().parent_path().filename() == "tb" || (is_study && place == "events.jsonl");
     if (entry.is_regular_file() && !told_by_clock) files[place.string()] = read_file(entry.path());
   }

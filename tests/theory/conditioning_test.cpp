@@ -164,6 +164,32 @@ TEST(Race, TwoFactorsBeatOneBeatNoneNearTheSolution) {  // AT13
   }
 }
 
+TEST(Race, TellsAFirstHitOfChaosFromOneThatStands) {
+  const RaceTrack track = planted_track({24, 8, 8, 2}, {4, .002}, 5);
+  const std::vector<RaceEntry> entries = race_entries(track, 1e-8);
+  const auto run = [&](const char* name) {
+    return run_entry(track, Start::near, entry_named(entries, name), {.horizon = 4000});
+  };
+  const RaceResult chaotic = run("heavy ball, theory"), calm = run("heavy ball, step tuned");
+  ASSERT_TRUE(chaotic.first_hit && chaotic.chaos);
+  EXPECT_TRUE(!chaotic.chaos->latest || *chaotic.chaos->latest > 2 * chaotic.chaos->earliest) << "far apart";
+  EXPECT_TRUE(calm.first_hit);
+  EXPECT_FALSE(calm.chaos);
+}
+
+TEST(Race, TwinsAreTheSameProblemButForTheEighthDigit) {
+  for (const RaceTrack& track : {planted_track({24, 8, 8, 2}, {4, .002}, 5), logits_track(12, 48, 1)}) {
+    ASSERT_EQ(track.twins.size(), 4U);
+    const Vector away = track.solution * 0.9;
+    const double loss = track.problem->loss(away);
+    for (const auto& twin : track.twins) {
+      EXPECT_NEAR(twin->loss(track.solution), 0, 1e-20) << "the solution is still one";
+      EXPECT_NE(twin->loss(away), loss);
+      EXPECT_NEAR(twin->loss(away), loss, 1e-5 * loss);
+    }
+  }
+}
+
 TEST(Race, RecordsThatAMethodHitsAndLeavesAgain) {
   // A loss that rises again after the hit: heavy ball on one coordinate overshoots.
   const Matrix v = Matrix::Identity(2, 2);

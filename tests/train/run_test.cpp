@@ -188,6 +188,20 @@ TEST_F(StoppedRun, KeepsAsManyCheckpointsAsOneThatWasNot) {
   }
 }
 
+TEST_F(StoppedRun, ThatKeepsItsSummaryOnlyHasTheSameRowsAndNothingElse) {
+  train(of("all"));
+  config_ = short_config("run.keep = 'summary'");
+  train(of("whole"));
+  train_with_stops(of("run"), {1, 7, 20, 39});
+  expect_same_run(of("run"), of("whole"));
+  for (const char* same : {"metrics.jsonl", "summary.json"})
+    EXPECT_EQ(read_file(of("whole") / same), read_file(of("all") / same)) << same;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(of("run"))) names.push_back(entry.path().filename().string());
+  EXPECT_THAT(names, testing::UnorderedElementsAre(".lock", "config.toml", "meta.json", "metrics.jsonl", "events.jsonl",
+                                                   "summary.json"));
+}
+
 TEST_F(StoppedRun, AndThenDivergedLeavesTheFilesOfOneThatWasNotStopped) {
   const MakeParts diverging = fake_parts({25, Fault::Kind::nan_loss});
   train(of("whole"), diverging);

@@ -1,4 +1,4 @@
-// Programs of others that fetch data: npm, apt-get, dpkg-deb, bible.
+// Programs of others: what fetches data (npm, apt-get, dpkg-deb, bible), what a cluster has (sbatch, squeue).
 #pragma once
 
 #include <string>

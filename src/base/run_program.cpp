@@ -1,4 +1,4 @@
-#include "data/run_program.h"
+#include "base/run_program.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

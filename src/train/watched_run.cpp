@@ -62,7 +62,7 @@ void WatchedRun::log(const MetricsRow& row) {
     throw Error(ErrorKind::input, fmt::format("step {} after step {}: steps must increase", row.step, last_step_),
                 path_.string());
   if (row.numbers.empty()) return;
-  lock_->refuse_if_removed();
+  lock_->refuse_if_lost();
   last_step_ = row.step;
   metrics_->append_line(to_text(row));
   std::vector<TaggedValue> scalars;
@@ -128,7 +128,7 @@ void WatchedRun::write_meta(RunStatus status, std::int64_t steps) const {
 }
 
 void WatchedRun::end(RunStatus status, std::int64_t steps) {
-  lock_->refuse_if_removed();
+  lock_->refuse_if_lost();
   write_meta(status, steps);
   if (status != RunStatus::finished && status != RunStatus::diverged) return;
   if (detector_) detector_->finish();

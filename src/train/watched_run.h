@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "base/directory_lock.h"
 #include "io/tfevents.h"
 #include "io/toml.h"
 #include "stats/detector.h"

@@ -44,7 +44,9 @@ def run_at(place, **settings):
 def test_every_block_runs(monkeypatch, tmp_path):
     given = surroundings(monkeypatch, tmp_path)
     real_rescue = eureka.rescue
-    monkeypatch.setattr(eureka, "rescue", lambda make_run, cure, seeds: real_rescue(shown(make_run), cure, seeds=[1, 2]))
+    monkeypatch.setattr(
+        eureka, "rescue", lambda make_run, cure, seeds: real_rescue(shown(make_run), cure, seeds=[1, 2])
+    )
     monkeypatch.setattr(eureka, "study", lambda *_, **__: None)  # half an hour of it: tests/test_numpy_only.py
     run_at("runs/a")
     ran = 0

@@ -95,7 +95,9 @@ class Transformer(nn.Module):
         options = {
             key[len("attention.") :]: value
             for key, value in config.items()
-            if key.startswith("attention.") and key != "attention.rule" and not key.startswith("attention.scale.")
+            if key.startswith("attention.")
+            and key not in ("attention.rule", "attention.cap")
+            and not key.startswith("attention.scale.")
         }
         rule = rule_of(str(config["attention.rule"]), options)
         multiple = float(config["attention.scale.multiple"])
@@ -142,10 +144,12 @@ def load(run: Place | Run, step: int | None = None) -> Transformer:
         "model.positions": ("learned", "none"),
         "attention.rule": _RULES,
         "attention.scale.kind": ("fixed",),
+        "attention.cap": ("root-width", None),
+        "attention.deviation": ("std", "variance", None),
     }
     for key, known in refusals.items():
         if config.get(key) not in known:
-            hint = f"what can be loaded: {', '.join(known)}"
+            hint = f"what can be loaded: {', '.join(one for one in known if one is not None)}"
             raise Error(f"has {key} = {config.get(key)}", "input", str(source.path), hint)
     tensors = {name: torch.from_numpy(values) for name, values in source.tensors(step).items()}
     model = Transformer(config, {name: tuple(tensor.shape) for name, tensor in tensors.items()})

@@ -1,10 +1,10 @@
 # Two commands do everything on a fresh Debian 12 machine: make demo, make test.
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo pictures test test-all test-cluster wheel test-python asan tsan fuzz clang check-all neon bench lint format clean
+.PHONY: help packages build demo pictures test test-all test-cluster wheel test-python asan tsan fuzz clang check-all neon bench lint format clean install package
 
 # What the program needs, without libtorch; what the reference engine on libtorch needs; what the tests and benches need.
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
-                    libtomlplusplus-dev zlib1g-dev libpng-dev python3
+                    libtomlplusplus-dev zlib1g-dev libpng-dev libmicrohttpd-dev python3
 TORCH_PACKAGES := libopenblas-openmp-dev
 TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
 # What the statistics are held against.
@@ -15,6 +15,7 @@ CLUSTER_PACKAGES := slurmctld slurmd slurm-client munge
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
 LINT_PACKAGES := clang-format clang-tidy python3
 CLANG_PACKAGES := clang libclang-rt-14-dev
+PACKAGE_PACKAGES := dpkg-dev file
 # Of fuzzing, for each target.
 SECONDS ?= 60
 JOBS ?= $(shell nproc)
@@ -32,6 +33,8 @@ help:
 	@echo "make test-cluster  studies through a real Slurm of three nodes on this machine, with faults"
 	@echo "make build   leaves the program at build/eureka, with the reference engine on libtorch"
 	@echo "make wheel   the Python package, eureka-lab, in dist/;  make test-python  its tests, with PyTorch 2.13 in a virtual environment"
+	@echo "make install PREFIX=/usr/local   the program, manual pages, completions for bash, zsh and fish (as root where PREFIX asks for it)"
+	@echo "make package   Debian packages in build/packages: eureka, and eureka-torch with the reference engine"
 	@echo "make pictures  those of README and docs/pictures, from the runs of make demo"
 	@echo "make bench   speed of training steps against PyTorch, and of the parts"
 	@echo "make asan    the tests under the address and undefined-behaviour sanitizers"
@@ -63,6 +66,18 @@ demo:
 	@echo "== 5 of 5: run and study as one page to look at, or to send: a second"
 	@build/eureka report runs/demo/cures runs/demo/run -o runs/demo/report.html > /dev/null
 	@echo "open this in a browser: $(CURDIR)/runs/demo/report.html"
+
+# DESTDIR goes before it, for whoever makes packages. Without the reference engine unless it has been built: make build.
+PREFIX ?= /usr/local
+install:
+	@test -x build/eureka || $(MAKE) --no-print-directory build
+	DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX) --component program
+	@if [ -e build/libeureka_torch.so ]; then DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX) --component torch; fi
+
+package: build
+	@scripts/install-packages $(PACKAGE_PACKAGES)
+	cpack --config build/CPackConfig.cmake -B build/packages
+	@ls build/packages/*.deb
 
 # Those of README and docs, made anew from the runs of make demo.
 pictures: demo

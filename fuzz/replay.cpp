@@ -14,6 +14,7 @@ int replay(const eureka::fs::path& corpus) {
   int without_corpus = 0;
   std::vector<eureka::fuzz::FuzzTarget> targets = eureka::fuzz::format_targets();
   for (const auto& target : eureka::fuzz::directory_targets()) targets.push_back(target);
+  for (const auto& target : eureka::fuzz::request_targets()) targets.push_back(target);
   for (const eureka::fuzz::FuzzTarget& target : targets) {
     int files = 0;
     std::error_code failure;

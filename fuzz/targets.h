@@ -15,9 +15,10 @@ struct FuzzTarget {
   void (*run)(std::string_view bytes);
 };
 
-// Those of file formats, and those of directories made of several files.
+// Those of file formats, those of directories made of several files, and those of requests to a server.
 std::vector<FuzzTarget> format_targets();
 std::vector<FuzzTarget> directory_targets();
+std::vector<FuzzTarget> request_targets();
 
 // Bytes may be refused, with a message.
 template <class Action>

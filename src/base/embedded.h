@@ -41,6 +41,11 @@ namespace page_style {
 std::span<const EmbeddedFile> files();
 }
 
+// web/dist, the page of `eureka serve`, where the program was built with it.
+namespace web_page {
+std::span<const EmbeddedFile> files();
+}
+
 // bench/pytorch_reference.py, run by `eureka bench --against-pytorch`.
 namespace pytorch {
 std::span<const EmbeddedFile> files();

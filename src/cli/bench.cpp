@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "cli/cli.h"
+#include "cli/offered_words.h"
 #include "io/json.h"
 #include "kernels/instruction_set.h"
 #include "measure/bench_processes.h"
@@ -157,7 +158,12 @@ void print_report(const Json& report, const BenchArguments& arguments) {
 std::vector<BenchCase> chosen_cases(const BenchArguments& arguments) {
   std::vector<BenchCase> chosen;
   std::vector<std::string> known;
-  const auto& names = arguments.names;
+  std::vector<std::string> names = arguments.names;
+  // One word for all presets of runs.
+  if (const auto all = std::find(names.begin(), names.end(), "presets"); all != names.end()) {
+    names.erase(all);
+    for (const std::string& name : run_presets()) names.push_back(name);
+  }
   for (BenchCase& one : bench_cases(catalog())) {
     known.push_back(one.name);
     if (!names.empty() && std::find(names.begin(), names.end(), one.name) == names.end()) continue;
@@ -186,7 +192,8 @@ int bench(const BenchArguments& arguments) {
               {"skipped", Json::array()}};
   for (const BenchCase& one : cases) {
     // A case that was asked for by name and cannot run is an error.
-    const std::optional<std::string> reason = arguments.names.empty() ? why_not_here(one) : std::nullopt;
+    const bool by_name = std::find(arguments.names.begin(), arguments.names.end(), one.name) != arguments.names.end();
+    const std::optional<std::string> reason = by_name ? std::nullopt : why_not_here(one);
     if (reason)
       report["skipped"].push_back({{"name", one.name}, {"reason", *reason}});
     else
@@ -206,7 +213,13 @@ void add_bench(Command& program) {
   Command verb = program.add_command("bench", "how fast is a training step here, and against PyTorch?");
   auto arguments = std::make_shared<BenchArguments>();
   verb.option("cases", arguments->names,
-              "tiny, lab, mid, paper or presets; when left out, all that this machine can run");
+              "tiny, lab, mid, paper or the name of a preset; presets: all of these; when left out, all that this "
+              "machine can run")
+      .suggests([] {
+        std::vector<std::string> names = {"presets"};
+        for (const BenchCase& one : bench_cases(catalog())) names.push_back(one.name);
+        return names;
+      });
   verb.flag("--against-pytorch", arguments->settings.against_pytorch, "both",
             "the same work in python3-torch, alternating, and its memory: =stock (as people write it), =tuned (as fast "
             "as we could make it) or both")

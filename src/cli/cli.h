@@ -33,6 +33,11 @@ void add_bench(Command& program);
 void add_doctor(Command& program);
 void add_data(Command& program);
 void add_report(Command& program);
+void add_serve(Command& program);
+void add_show(Command& program);
+void add_compare(Command& program);
+// Completion, manual pages and help, of all that `line` declares.
+void add_completion(Command& program, const CommandLine& line);
 
 // Everything this program knows, without loading torch.
 const Catalog& catalog();
@@ -52,8 +57,5 @@ RunSource split_source(const std::string& source);
 
 // Nothing when the text is no number of updates.
 std::optional<std::int64_t> parse_step(std::string_view text);
-
-// Of a setting as part of a directory's name: "-lr=0.001".
-std::string setting_name(const std::string& key, const ConfigEntry& entry);
 
 }  // namespace eureka::cli

@@ -61,6 +61,44 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc,
           fmt::format("eureka {} --help shows how", name_of_verb)};
 }
 
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+CommandInfo described(const CLI::App& app, const Declared& declared) {
+  CommandInfo info{app.get_name(), app.get_description(), app.get_footer(), {}, {}};
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
+    const std::vector<std::string> names = names_of(*option);
+    const auto words = declared.words.find(option);
+    info.arguments.push_back({names.empty() ? option->get_single_name() : "", names, option->get_description(),
+                              option->get_items_expected_max() > 0, option->get_required(),
+                              words != declared.words.end() ? words->second() : std::vector<std::string>()});
+  }
+  for (const CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; }))
+    info.parts.push_back(described(*part, declared));
+  return info;
+}
+
+// "help data get" is "data get --help". Throws Error(usage) for a verb, or a part of one, that is not there.
+std::vector<std::string> asked_help(const CLI::App& program, int argc, char** argv) {
+  const CLI::App* app = &program;
+  std::vector<std::string> words;
+  for (int i = 2; i < argc; ++i) {
+    const std::vector<std::string> names = command_names(*app);
+    if (!contains(names, argv[i]))
+      throw Error(ErrorKind::usage, fmt::format("there is no verb '{}'", argv[i]), {}, did_you_mean(argv[i], names));
+    app = app->get_subcommand(argv[i]);
+    words.emplace_back(argv[i]);
+  }
+  words.emplace_back("--help");
+  std::reverse(words.begin(), words.end());  // as the parser wants them
+  return words;
+}
+
 }  // namespace
 
 Argument& Argument::required() {
@@ -85,6 +123,10 @@ template Argument& Argument::between(std::int64_t low, std::int64_t high);
 template Argument& Argument::between(double low, double high);
 Argument& Argument::one_of(const std::vector<std::string>& words) {
   option_->check(CLI::IsMember(words));
+  return suggests([words] { return words; });
+}
+Argument& Argument::suggests(Words words) {
+  declared_->words[option_] = std::move(words);
   return *this;
 }
 Argument& Argument::needs(const std::string& other) {
@@ -107,12 +149,12 @@ bool Argument::given() const { return option_->count() > 0; }
 
 Command Command::add_command(const std::string& name, const std::string& help) {
   app_->require_subcommand(1);
-  return {*app_->add_subcommand(name, help), *chosen_};
+  return {*app_->add_subcommand(name, help), *declared_};
 }
 
 template <class Value>
 Argument Command::option(const std::string& name, Value& value, const std::string& help) {
-  return Argument(app_->add_option(name, value, help));
+  return {app_->add_option(name, value, help), *declared_};
 }
 template Argument Command::option(const std::string& name, std::string& value, const std::string& help);
 template Argument Command::option(const std::string& name, std::vector<std::string>& value, const std::string& help);
@@ -123,27 +165,32 @@ template Argument Command::option(const std::string& name, double& value, const 
 template Argument Command::option(const std::string& name, std::optional<std::int64_t>& value, const std::string& help);
 
 Argument Command::flag(const std::string& name, bool& value, const std::string& help) {
-  return Argument(app_->add_flag(name, value, help));
+  return {app_->add_flag(name, value, help), *declared_};
 }
 Argument Command::flag(const std::string& name, std::string& value, const std::string& bare, const std::string& help) {
-  return Argument(app_->add_flag(name + "{" + bare + "}", value, help));
+  return {app_->add_flag(name + "{" + bare + "}", value, help), *declared_};
 }
 
 void Command::footer(const std::string& text) { app_->footer(text); }
 
 void Command::runs(Action action) {
-  app_->callback([chosen = chosen_, action = std::move(action)] { *chosen = action; });
+  app_->callback([declared = declared_, action = std::move(action)] { declared->chosen = action; });
 }
 
 CommandLine::CommandLine(const std::string& name, const std::string& help, const std::string& version)
-    : app_(std::make_unique<CLI::App>(help, name)), program_(*app_, chosen_) {
-  app_->set_version_flag("--version", version);
+    : app_(std::make_unique<CLI::App>(help, name)), program_(*app_, declared_) {
+  app_->set_version_flag("-V,--version", version);
 }
 CommandLine::~CommandLine() = default;
 
+CommandInfo CommandLine::describe() const { return described(*app_, declared_); }
+
 std::optional<Action> CommandLine::parse(int argc, char** argv) {
   try {
-    app_->parse(argc, argv);
+    if (argc > 1 && std::string_view(argv[1]) == "help")
+      app_->parse(asked_help(*app_, argc, argv));
+    else
+      app_->parse(argc, argv);
   } catch (const CLI::Success& success) {
     std::ostringstream help;
     app_->exit(success, help, help);
@@ -152,7 +199,7 @@ std::optional<Action> CommandLine::parse(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     throw usage_error(*app_, problem, argc, argv);
   }
-  return chosen_;
+  return declared_.chosen;
 }
 
 }  // namespace eureka::cli

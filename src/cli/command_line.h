@@ -14,6 +14,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,10 +30,39 @@ namespace eureka::cli {
 // Runs after parsing; returns the exit code.
 using Action = std::function<int()>;
 
+// Words that may stand somewhere, told when somebody asks.
+using Words = std::function<std::vector<std::string>()>;
+
+// What verbs declare beyond what the parser keeps.
+struct Declared {
+  Action chosen;
+  std::map<const CLI::Option*, Words> words;
+};
+
+// One option, flag or argument by position, as it was declared.
+struct ArgumentInfo {
+  std::string position;            // the name of an argument by position; empty for what has dashes
+  std::vector<std::string> names;  // "-o", "--out"
+  std::string help;
+  bool takes_value = true;
+  bool required = false;
+  std::vector<std::string> words;  // it is one of these, or may be; none: anything, such as a file
+};
+
+// A verb, a part of one, or the whole program, as it was declared: for completion and manual pages. What is hidden from
+// the help is left out.
+struct CommandInfo {
+  std::string name;
+  std::string help;
+  std::string footer;
+  std::vector<ArgumentInfo> arguments;
+  std::vector<CommandInfo> parts;
+};
+
 // One option or flag: what it may be, and how it is shown.
 class Argument {
  public:
-  explicit Argument(CLI::Option* option) : option_(option) {}
+  Argument(CLI::Option* option, Declared& declared) : option_(option), declared_(&declared) {}
 
   Argument& required();
   Argument& positive();
@@ -41,6 +71,8 @@ class Argument {
   template <class Number>
   Argument& between(Number low, Number high);
   Argument& one_of(const std::vector<std::string>& words);
+  // Offered by completion; anything else may stand there too.
+  Argument& suggests(Words words);
   Argument& needs(const std::string& other);
   // Every time it is given adds to the list.
   Argument& repeatable();
@@ -53,12 +85,13 @@ class Argument {
 
  private:
   CLI::Option* option_;
+  Declared* declared_;
 };
 
 // A verb, a part of one, or the whole program.
 class Command {
  public:
-  Command(CLI::App& app, Action& chosen) : app_(&app), chosen_(&chosen) {}
+  Command(CLI::App& app, Declared& declared) : app_(&app), declared_(&declared) {}
 
   // Where a command has parts, one must be named.
   Command add_command(const std::string& name, const std::string& help);
@@ -78,7 +111,7 @@ class Command {
 
  private:
   CLI::App* app_;
-  Action* chosen_;
+  Declared* declared_;
 };
 
 class CommandLine {
@@ -88,13 +121,16 @@ class CommandLine {
 
   Command& program() { return program_; }
 
-  // What the command that was chosen does; nothing when help or the version was asked for, which is printed. Throws
-  // Error(usage) with a suggestion for what it cannot place.
+  // All that was declared so far.
+  CommandInfo describe() const;
+
+  // What the command that was chosen does ("help VERB" is "VERB --help"); nothing when help or the version was asked
+  // for, which is printed. Throws Error(usage) with a suggestion for what it cannot place.
   std::optional<Action> parse(int argc, char** argv);
 
  private:
   std::unique_ptr<CLI::App> app_;
-  Action chosen_;
+  Declared declared_;
   Command program_;
 };
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 
 #include "base/embedded.h"
@@ -34,14 +33,6 @@ std::optional<std::int64_t> parse_step(std::string_view text) {
   const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), step);
   if (problem != std::errc() || stop != text.data() + text.size() || step < 0) return std::nullopt;
   return step;
-}
-
-std::string setting_name(const std::string& key, const ConfigEntry& entry) {
-  const auto* text = std::get_if<std::string>(&entry.value);
-  std::string name =
-      fmt::format("-{}={}", key.substr(key.rfind('.') + 1), text != nullptr ? *text : to_toml(entry.value));
-  std::replace(name.begin(), name.end(), '/', '_');
-  return name;
 }
 
 }  // namespace eureka::cli

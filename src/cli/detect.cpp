@@ -8,7 +8,9 @@
 #include "cli/cli.h"
 #include "cli/detect_many.h"
 #include "cli/detected_log.h"
+#include "cli/figure_file.h"
 #include "io/json.h"
+#include "report/finding_figure.h"
 #include "stats/curve_corpus.h"
 #include "stats/detector.h"
 #include "stats/detector_check.h"
@@ -23,6 +25,7 @@ struct DetectArguments {
   std::string step_column;
   std::string training_column;
   std::string direction = "auto";
+  std::string plot;
   double level = std::numeric_limits<double>::quiet_NaN();
   double best = std::numeric_limits<double>::quiet_NaN();
   bool json = false;
@@ -96,6 +99,8 @@ int detect_in_files(const DetectArguments& arguments) {
                 "for example: eureka detect log.csv --column val_accuracy; - reads standard input");
   const CurveQuestion question = question_of(arguments);
   const std::vector<std::string> logs = logs_in(arguments.files);
+  if (!arguments.plot.empty() && (arguments.watch || logs.size() > 1))
+    throw Error(ErrorKind::usage, "--plot draws one log as it is", {}, "give one file, without --watch");
   if (arguments.watch) {
     if (logs.size() > 1 || logs.front() == "-")
       throw Error(ErrorKind::usage, "--watch follows one file", {}, "watch several with several eureka detect");
@@ -104,6 +109,10 @@ int detect_in_files(const DetectArguments& arguments) {
   if (logs.size() > 1) return detect_in_many(logs, question, arguments.json);
   const DetectedLog log = detect_in(LogSource(logs.front()), question);
   tell_how_it_was_read(log);
+  if (!arguments.plot.empty())
+    write_figure(
+        finding_figure({log.curve.column, log.curve.step_column, log.curve.steps, log.curve.values}, log.findings),
+        arguments.plot);
   if (arguments.json)
     print("{}\n", Lines{to_json(log).dump(2)});
   else
@@ -127,6 +136,8 @@ void add_detect(Command& program) {
   verb.option("--direction", arguments->direction, "where better is: up, down or auto").one_of({"auto", "up", "down"});
   verb.option("--plateau-level", arguments->level, "the level the task is known to stall at");
   verb.option("--best-level", arguments->best, "the best the metric can be, if known beside --plateau-level");
+  verb.option("--plot", arguments->plot,
+              "also draw curve, plateaus and moments to this file: .svg, .png or .pdf, .csv for the data");
   verb.flag("--json", arguments->json, "machine-readable; of several logs a list");
   verb.flag("--watch", arguments->watch, "follow one growing log and report a moment when it comes");
   verb.flag("--self-check", arguments->self_check, "no file: how good is the detector on labelled curves?");

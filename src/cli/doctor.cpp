@@ -53,8 +53,8 @@ Finding check_blas(bool torch_is_loaded) {
 
 Finding check_torch(TorchFacts& facts) {
   if (!has_torch_library())
-    return {Level::note, "libtorch",
-            "not built in: no reference engine, no GPU, only models and rules with a fused form", kHowToBuildWithTorch};
+    return {Level::note, "libtorch", "not here: no reference engine, no GPU, only models and rules with a fused form",
+            fmt::format("{}; of the Debian packages: eureka-torch", kHowToBuildWithTorch)};
   try {
     facts = load_torch_facts();
     return {Level::good, "libtorch",

@@ -1,16 +1,23 @@
 // eureka list: what there is, from the declarations themselves.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "base/output.h"
 #include "base/suggest.h"
+#include "base/terminal.h"
 #include "cli/cli.h"
 #include "diagnostics/diagnostic.h"
 #include "io/json.h"
 #include "io/option_json.h"
 #include "lab/presets.h"
 #include "lab/study_statistics.h"
+#include "report/table.h"
 #include "train/config.h"
 
 namespace eureka::cli {
@@ -32,12 +39,50 @@ std::string limits(const OptionInfo& option) {
   return high ? fmt::format("at most {:g}", option.range.max) : "";
 }
 
+std::string option_line(const OptionInfo& option, const std::string& prefix) {
+  const std::string allowed = limits(option);
+  return fmt::format("    {} = {}  {}{}\n", prefix + option.name, to_toml(option.default_value), option.help,
+                     allowed.empty() ? "" : fmt::format(" ({})", allowed));
+}
+
 void print_options(const OptionList& options, const std::string& prefix) {
-  for (const OptionInfo& option : options) {
-    const std::string allowed = limits(option);
-    print("    {} = {}  {}{}\n", prefix + option.name, to_toml(option.default_value), option.help,
-          allowed.empty() ? "" : fmt::format(" ({})", allowed));
+  for (const OptionInfo& option : options) print("{}", Lines{option_line(option, prefix)});
+}
+
+// Of all plug-ins of a kind: what several share once, then what each has of its own.
+void print_plugin_options(const std::string& kind) {
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<std::string>> owners;  // of each line
+  const std::vector<PluginInfo> plugins = catalog().of_kind(registry_kind(kind));
+  const auto line_of = [&](const PluginInfo& plugin, const OptionInfo& option) {
+    return option_line(option,
+                       kind == "diagnostics" ? fmt::format("diagnose.{}.", plugin.name) : registry_kind(kind) + ".");
+  };
+  for (const PluginInfo& plugin : plugins)
+    for (const OptionInfo& option : plugin.options) {
+      const std::string line = line_of(plugin, option);
+      if (owners[line].empty()) order.push_back(line);
+      owners[line].push_back(plugin.name);
+    }
+  std::set<std::vector<std::string>> told;
+  for (const std::string& first : order) {
+    const std::vector<std::string>& names = owners[first];
+    if (!told.insert(names).second) continue;
+    print("  {}\n", fmt::join(names, ", "));
+    for (const std::string& line : order)
+      if (owners[line] == names) print("{}", Lines{line});
   }
+}
+
+// What stands before the details, on one line of `width` columns behind `used` of them.
+std::string short_text(const std::string& description, int used, int width) {
+  std::string text = description.substr(0, description.find("; "));
+  const int room = std::max(20, width - used);
+  while (display_width(text) > room) {
+    text.resize(text.rfind(' ', text.size() - 2));
+    if (display_width(text) < room) return text + "…";
+  }
+  return text;
 }
 
 // The numbers of a diagnostic, by their own declaration.
@@ -105,19 +150,62 @@ void print_statistics() {
   }
 }
 
-void print_kind(const std::string& kind) {
-  print("{}\n", kind);
+struct Entry {
+  std::string name, description, remark;
+};
+
+std::vector<Entry> entries_of(const std::string& kind) {
+  std::vector<Entry> entries;
   if (kind == "presets") {
     for (const PresetInfo& preset : list_presets())
-      print("  {:<20} {}{}\n", preset.name, preset.description, preset.is_study ? "  [study]" : "");
-    return;
+      entries.push_back({preset.name, preset.description, preset.is_study ? "study" : "run"});
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Entry& a, const Entry& b) { return a.remark < b.remark; });
+    return entries;
   }
-  for (const PluginInfo& plugin : catalog().of_kind(registry_kind(kind))) {
-    print("  {:<20} {}\n", plugin.name, plugin.description);
-    if (kind == "diagnostics") print_numbers(plugin.name);
-    print_options(plugin.options,
-                  kind == "diagnostics" ? fmt::format("diagnose.{}.", plugin.name) : registry_kind(kind) + ".");
+  for (const PluginInfo& plugin : catalog().of_kind(registry_kind(kind)))
+    entries.push_back({plugin.name, plugin.description, ""});
+  return entries;
+}
+
+// A line for each, its description in full.
+void print_kind(const std::string& kind) {
+  std::string group;
+  for (const Entry& entry : entries_of(kind)) {
+    if (entry.remark != group) print("{} presets\n", group = entry.remark);
+    print("  {:<26} {}\n", entry.name, entry.description);
+    if (kind == "diagnostics") print_numbers(entry.name);
   }
+}
+
+// Everything there is, in one screen or two.
+void print_overview() {
+  const int width = is_terminal(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 120;
+  constexpr int kBeforeText = 29;
+  for (const std::string kind : {"tasks", "models", "attention", "diagnostics", "presets"}) {
+    std::string group;
+    if (kind != "presets") print("{}\n", kind == "attention" ? "attention rules" : kind);
+    for (const Entry& entry : entries_of(kind)) {
+      if (entry.remark != group)
+        print("{}\n", (group = entry.remark) == "study" ? "presets of studies: eureka study NAME"
+                                                        : "presets of runs: eureka train NAME");
+      print("  {:<26} {}\n", entry.name, short_text(entry.description, kBeforeText, width));
+    }
+  }
+  print("More: eureka list KIND (in full), eureka list options [SECTION or NAME], eureka list statistics\n");
+}
+
+// The options of one plug-in; false if there is none of that name.
+bool print_options_of(const std::string& name) {
+  bool found = false;
+  for (const std::string kind : {"task", "model", "attention", "diagnostic"})
+    for (const PluginInfo& plugin : catalog().of_kind(kind)) {
+      if (plugin.name != name) continue;
+      found = true;
+      print("  {:<20} {}\n", plugin.name, plugin.description);
+      print_options(plugin.options, kind == "diagnostic" ? fmt::format("diagnose.{}.", name) : kind + ".");
+    }
+  return found;
 }
 
 // Options by section: those every run has, and those of the plug-ins a section can name.
@@ -127,7 +215,8 @@ void print_sections(const std::string& section) {
     const std::string own = kind == "diagnostics" ? "diagnose" : registry_kind(kind);
     if (!section.empty() && section != own) continue;
     known = true;
-    print_kind(kind);
+    print("{}\n", kind);
+    print_plugin_options(kind);
   }
   for (const ConfigSection& fixed : fixed_sections()) {
     if (!section.empty() && fixed.name != section && !fixed.name.starts_with(section + ".")) continue;
@@ -135,7 +224,7 @@ void print_sections(const std::string& section) {
     print("{}\n", fixed.name);
     print_options(fixed.options, fixed.name + ".");
   }
-  if (!known)
+  if (!known && !print_options_of(section))
     throw Error(ErrorKind::usage, fmt::format("there is no section '{}'", section), {},
                 did_you_mean(section, {"task", "model", "attention", "attention.scale", "train", "diagnose",
                                        "intervene", "run"}));
@@ -149,6 +238,10 @@ int list(const std::string& kind, const std::string& section, bool json) {
   const std::vector<std::string> kinds =
       kind.empty() ? std::vector<std::string>{"tasks", "models", "attention", "diagnostics", "presets"}
                    : std::vector<std::string>{kind};
+  if (kind.empty() && !json) {
+    print_overview();
+    return kOk;
+  }
   Json all;
   for (const std::string& one : kinds) {
     if (json)
@@ -176,8 +269,11 @@ void add_list(Command& program) {
   auto section = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   verb.option("kind", *kind,
-              "tasks, models, attention, diagnostics, presets, options or statistics; the first five when left out");
-  verb.option("section", *section, "with options: task, model, attention, attention.scale, train, diagnose or run");
+              "tasks, models, attention, diagnostics, presets, options or statistics; the first five when left out")
+      .suggests([] { return kKinds; });
+  verb.option("section", *section,
+              "with options: task, model, attention, attention.scale, train, diagnose, intervene or run, or "
+              "the name of a task, model, rule or diagnostic");
   verb.flag("--json", *json, "machine-readable");
   verb.runs([=] { return list(*kind, *section, *json); });
 }

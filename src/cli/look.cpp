@@ -10,6 +10,7 @@
 #include "base/output.h"
 #include "base/terminal.h"
 #include "cli/cli.h"
+#include "cli/offered_words.h"
 #include "report/look_report.h"
 #include "train/option_lists.h"
 
@@ -128,7 +129,8 @@ void add_look(Command& program) {
               "RUN@STEP, RUN@STEP,STEP, RUN@all, RUN@moment (those run.around_moment keeps); RUN: its last checkpoint")
       .required();
   verb.option("--diagnostic", arguments->diagnostics,
-              "names separated by commas, or all; when left out those of the run, or else attention");
+              "names separated by commas, or all; when left out those of the run, or else attention")
+      .suggests(diagnostic_names);
   verb.option("--set", arguments->overrides, "diagnose.NAME.option=value; repeatable").repeatable();
   verb.option("--samples", arguments->samples, "how many are looked at").positive().shows_default();
   verb.flag("--training", arguments->training, "at the training batch of that step, not at the validation samples");

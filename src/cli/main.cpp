@@ -22,6 +22,8 @@ int run(int argc, char** argv) {
   add_study(program);
   add_trial(program);
   add_branch(program);
+  add_show(program);
+  add_compare(program);
   add_look(program);
   add_detect(program);
   add_condition(program);
@@ -30,6 +32,8 @@ int run(int argc, char** argv) {
   add_doctor(program);
   add_data(program);
   add_report(program);
+  add_serve(program);
+  add_completion(program, line);
   const std::optional<Action> action = line.parse(argc, argv);
   if (!action) return kOk;
   choose_instruction_set_from_environment();

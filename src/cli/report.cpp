@@ -4,9 +4,7 @@
 #include "base/output.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
-#include "figure/pdf_painter.h"
-#include "figure/png_painter.h"
-#include "figure/svg_painter.h"
+#include "cli/figure_file.h"
 #include "report/report_source.h"
 
 namespace eureka::cli {
@@ -44,18 +42,6 @@ const ReportFigure& find_figure(const std::vector<NamedFigure>& figures, const s
   throw Error(ErrorKind::usage, fmt::format("there is no figure '{}'", name), "--figure", did_you_mean(name, names));
 }
 
-// By the end of the file's name.
-std::string painted(const ReportFigure& figure, const std::string& out) {
-  const std::string kind = fs::path(out).extension().string();
-  const figure::Drawing drawing = figure.draw(figure::Titled::yes);
-  if (kind == ".svg") return svg_file(drawing);
-  if (kind == ".png") return png_bytes(rastered(drawing));
-  if (kind == ".pdf") return pdf_file(drawing);
-  if (kind == ".csv") return figure.csv;
-  throw Error(ErrorKind::usage, "a figure is written as .svg, .png or .pdf, its data as .csv", out,
-              fmt::format("for example: -o {}.svg", figure.name));
-}
-
 int report(const ReportArguments& arguments) {
   const std::vector<PageSection> sections =
       read_sections({arguments.sources.begin(), arguments.sources.end()}, catalog());
@@ -67,8 +53,10 @@ int report(const ReportArguments& arguments) {
   const std::string out = !arguments.out.empty()     ? arguments.out
                           : arguments.figure.empty() ? "report.html"
                                                      : fs::path(arguments.figure).filename().string() + ".svg";
-  atomic_write(out,
-               arguments.figure.empty() ? page_html(sections) : painted(find_figure(figures, arguments.figure), out));
+  if (arguments.figure.empty())
+    atomic_write(out, page_html(sections));
+  else
+    write_figure(find_figure(figures, arguments.figure), out);
   print("{}\n", out);
   return kOk;
 }

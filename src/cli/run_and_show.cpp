@@ -7,9 +7,11 @@
 #include "base/output.h"
 #include "base/terminal.h"
 #include "cli/live_plot.h"
+#include "cli/offered_words.h"
 #include "cli/stop.h"
 #include "engine/transformer_layout.h"
 #include "lab/heartbeat.h"
+#include "train/detection.h"
 #include "train/run_memory.h"
 
 namespace eureka::cli {
@@ -96,9 +98,46 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
   return outcome.status == RunStatus::diverged ? kFailed : kOk;
 }
 
-void add_show_options(Command& verb, ShowOptions& options) {
+int show_run(const fs::path& directory, const ShowOptions& options) {
+  const RunConfig config = read_run_config(directory, catalog());
+  const std::optional<RunSummary> summary = read_summary(directory);
+  if (options.json) {
+    if (!summary)
+      throw Error(ErrorKind::input, "has no summary.json: the run has not ended", directory.string(),
+                  fmt::format("continue it with: eureka train --out {} --resume", directory.string()));
+    print("{}", Lines{to_text(*summary)});
+    return kOk;
+  }
+  const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  const Metric metric = task->metric();
+  LivePlot plot(title_of(config), metric, /*quiet=*/true);
+  if (!options.number.empty()) plot.show(find_shown_number(options.number));
+  plot.on_start("", 0, config.train.steps);
+  MomentDetector detector(detector_options(*task, config));
+  const std::vector<MetricsRow> rows = read_metrics(directory, {"val_" + metric.key()});
+  for (const MetricsRow& row : rows) {
+    add_row(row, metric, detector);
+    plot.on_row(row, detector.findings());
+  }
+  print("{}", Layout{plot.picture(terminal_columns(STDOUT_FILENO), use_color(STDOUT_FILENO))});
+  if (summary)
+    print_summary(*summary, metric, directory);
+  else
+    print("not ended: step {} of {}{}; eureka train --out {} --resume continues it\n",
+          rows.empty() ? 0 : rows.back().step, config.train.steps,
+          rows.empty() ? "" : fmt::format(", validation {} {:.3f}", metric.name, rows.back().validation_metric()),
+          directory.string());
+  return kOk;
+}
+
+void add_shown_number(Command& verb, ShowOptions& options) {
   verb.option("--show", options.number,
-              "a diagnostic, or one of its numbers (attention/logit_max), below the curve: a line for each layer");
+              "a diagnostic, or one of its numbers (attention/logit_max), below the curve: a line for each layer")
+      .suggests(diagnostic_names);
+}
+
+void add_show_options(Command& verb, ShowOptions& options) {
+  add_shown_number(verb, options);
   verb.flag("--json", options.json, "print summary.json");
   verb.flag("--quiet", options.quiet, "no progress");
   // Set by eureka study for its trials.

@@ -15,6 +15,12 @@ struct ShowOptions {
 
 int run_and_show(const RunConfig& config, const RunRequest& request, const ShowOptions& options);
 
+// What run_and_show printed at the end, again from the directory; of a run that has not ended, how it stands.
+int show_run(const fs::path& directory, const ShowOptions& options);
+
+// --show alone.
+void add_shown_number(Command& verb, ShowOptions& options);
+
 // --show, --json, --quiet, and the hidden --heartbeat.
 void add_show_options(Command& verb, ShowOptions& options);
 

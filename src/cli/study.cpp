@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
 #include "base/cores.h"
+#include "base/machine_memory.h"
 #include "base/output.h"
 #include "base/suggest.h"
 #include "base/terminal.h"
 #include "cli/cli.h"
+#include "cli/offered_words.h"
 #include "cli/stop.h"
 #include "cli/study_elsewhere.h"
 #include "lab/local_processes.h"
@@ -67,6 +70,30 @@ void print_times(Clock::time_point start, int jobs) {
        format_duration(seconds(children.ru_utime) + seconds(children.ru_stime)), jobs);
 }
 
+// Says what a study will take before it begins.
+class CostTeller final : public StudyObserver {
+ public:
+  explicit CostTeller(fs::path out) : out_(std::move(out)) {}
+
+  void on_event(const StudyEvent& event) override {
+    const auto* estimated = std::get_if<StudyEstimated>(&event);
+    if (estimated == nullptr) return;
+    double load = 0;
+    ::getloadavg(&load, 1);
+    const bool busy = load > 1.5 * usable_cores();
+    tell("{}{}\n", cost_text(estimated->cost, estimated->at_a_time),
+         busy ? fmt::format(" (of a machine with nothing else to do; this one is busy: load {:.0f})", load) : "");
+    std::error_code unknown;
+    const fs::space_info space = fs::space(out_, unknown);
+    if (!unknown && estimated->cost.bytes > static_cast<double>(space.available))
+      tell("eureka: only {} are free in {}: choose another place with --out DIR\n",
+           memory_text(static_cast<double>(space.available)), out_.string());
+  }
+
+ private:
+  fs::path out_;
+};
+
 void refuse_unknown_curves(const std::vector<std::string>& curves, const Study& study) {
   std::vector<std::string> arms;
   for (const StudyArm& arm : study.arms) arms.push_back(arm.name);
@@ -88,6 +115,8 @@ int study(const StudyArguments& arguments) {
   StudyProgress table(stop_requested());
   JsonLines lines(out, [](const std::string& line) { tell("{}\n", Lines{line}); });
   StudyObservers observers;
+  CostTeller cost(out);
+  if (arguments.progress == "table") observers.add(cost);
   if (arguments.progress == "table") observers.add(table);
   if (arguments.progress == "json") observers.add(lines);
   say_when_stopped(
@@ -111,9 +140,12 @@ void add_study(Command& program) {
   Command verb = program.add_command(
       "study", "several arms over the same seeds: who has the moment, or reaches a target, sooner?");
   auto arguments = std::make_shared<StudyArguments>();
-  verb.option("study", arguments->source, "a study preset (eureka list presets) or a TOML file");
+  verb.option("study", arguments->source, "a study preset (eureka list presets) or a TOML file")
+      .suggests(study_presets);
   verb.option("--out", arguments->out, "directory of the study; studies/NAME when left out");
-  verb.option("--set", arguments->overrides, "section.key=value for every trial; repeatable").repeatable();
+  verb.option("--set", arguments->overrides, "section.key=value for every trial; repeatable")
+      .repeatable()
+      .suggests(settings);
   verb.option("--jobs", arguments->jobs, "trials at a time; as many as physical cores when left out").between(1, 1024);
   verb.option("--seeds", arguments->seeds, "seeds 1..N instead of the study's own")
       .between(std::int64_t{1}, kMostSeeds);

@@ -2,18 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <thread>
 
 #include "base/output.h"
-#include "base/terminal.h"
+#include "cli/study_text.h"
 #include "io/json.h"
 #include "lab/slurm.h"
 #include "lab/study_progress_elsewhere.h"
 #include "lab/study_tasks.h"
-#include "report/study_table.h"
 
 namespace eureka::cli {
 namespace {
@@ -232,11 +230,7 @@ void print_outcome(const StudyOutcome& outcome, const fs::path& out, bool json,
     print("{}", Lines{study_json(*outcome.report)});
     return;
   }
-  StudyTextOptions options;
-  options.curves = curves;
-  if (is_terminal(STDOUT_FILENO)) options.width = terminal_columns(STDOUT_FILENO);
-  options.color = use_color(STDOUT_FILENO);
-  print("{}\n{}\n", Layout{study_text(*outcome.report, options)}, (out / "study.json").string());
+  print_report(*outcome.report, out, curves);
 }
 
 }  // namespace eureka::cli

@@ -1,7 +1,9 @@
 // eureka train: one run.
 #include <fmt/format.h>
 
+#include "cli/offered_words.h"
 #include "cli/run_and_show.h"
+#include "cli/run_name.h"
 #include "cli/shown_number.h"
 #include "lab/presets.h"
 
@@ -19,24 +21,41 @@ struct TrainArguments {
   ShowOptions show;
 };
 
-// two-step with attention.rule=qk_norm and train.lr=0.001 becomes runs/two-step-qk_norm-seed0-lr=0.001.
-fs::path default_out(const TrainArguments& arguments, const RunConfig& config) {
-  std::string name =
-      fmt::format("{}-{}-seed{}", fs::path(arguments.source).stem().string(), config.attention.name, config.run.seed);
-  for (const auto& [key, entry] : parse_overrides(arguments.overrides))
-    if (key != "attention.rule" && !key.starts_with("run.")) name += setting_name(key, entry);
-  return fs::path("runs") / name;
+// What is asked for, before anything is chosen for the user.
+struct Asked {
+  ConfigEntries base, changes, all;
+};
+
+Asked read_asked(const TrainArguments& arguments) {
+  Asked asked;
+  if (!arguments.source.empty()) {
+    const ConfigSource source = find_config(arguments.source);
+    asked.base = read_toml(source.text, source.file_name);
+  } else if (arguments.resume && !arguments.out.empty()) {
+    asked.base = to_entries(read_run_config(arguments.out, catalog()), arguments.out);
+  } else {
+    throw Error(ErrorKind::usage, "eureka train needs a preset or a file", {},
+                "for example: eureka train two-step  (eureka list presets)");
+  }
+  asked.changes = parse_overrides(arguments.overrides);
+  asked.all = merge_entries(asked.base, asked.changes);
+  if (arguments.seed >= 0) asked.all["run.seed"] = {arguments.seed, "--seed"};
+  if (arguments.threads >= 0) asked.all["run.threads"] = {arguments.threads, "--threads"};
+  return asked;
 }
 
-fs::path place_of(const TrainArguments& arguments, const RunConfig& config) {
-  return arguments.out.empty() ? default_out(arguments, config) : fs::path(arguments.out);
+// "runs/two-step-qk_norm-seed0"
+fs::path default_place(const TrainArguments& arguments, const Asked& asked) {
+  const RunConfig config = resolve_config(asked.all, catalog());
+  const std::string differs = settings_name(real_changes(resolve_config(asked.base, catalog()), config, asked.changes));
+  return fs::path("runs") / fmt::format("{}{}{}-seed{}", base_name(arguments.source), differs.empty() ? "" : "-",
+                                        differs, config.run.seed);
 }
 
 // Where nothing is said of them, a run looks with the default set of diagnostics and keeps the checkpoints around its
 // moment, unless it is to keep few. One that is continued does as it was begun.
-void choose_defaults(const TrainArguments& arguments, ConfigEntries& entries) {
+RunConfig config_at(const fs::path& place, const TrainArguments& arguments, ConfigEntries entries) {
   const RunConfig said = resolve_config(entries, catalog());
-  const fs::path place = place_of(arguments, said);
   DiagnoseOptions diagnose{.names = kDefaultDiagnostics, .every = kDefaultLookEvery * said.train.eval_every};
   std::int64_t around_moment = said.run.keep_checkpoints == 0 ? said.train.eval_every : 0;
   if (arguments.resume && fs::exists(place / "config.toml")) {
@@ -50,31 +69,25 @@ void choose_defaults(const TrainArguments& arguments, ConfigEntries& entries) {
   if (!entries.contains("diagnose.names")) choose("diagnose.every", diagnose.every);
   choose("diagnose.names", diagnose.names);
   choose("run.around_moment", around_moment);
-}
-
-ConfigEntries entries_of(const TrainArguments& arguments) {
-  ConfigEntries base;
-  if (!arguments.source.empty()) {
-    const ConfigSource source = find_config(arguments.source);
-    base = read_toml(source.text, source.file_name);
-  } else if (arguments.resume && !arguments.out.empty()) {
-    base = to_entries(read_run_config(arguments.out, catalog()), arguments.out);
-  } else {
-    throw Error(ErrorKind::usage, "eureka train needs a preset or a file", {},
-                "for example: eureka train two-step  (eureka list presets)");
-  }
-  ConfigEntries entries = merge_entries(std::move(base), parse_overrides(arguments.overrides));
-  if (arguments.seed >= 0) entries["run.seed"] = {arguments.seed, "--seed"};
-  if (arguments.threads >= 0) entries["run.threads"] = {arguments.threads, "--threads"};
-  choose_defaults(arguments, entries);
   if (!arguments.show.number.empty()) add_shown(find_shown_number(arguments.show.number), entries);
-  return entries;
+  return resolve_config(entries, catalog());
 }
 
 int train(const TrainArguments& arguments) {
-  const RunConfig config = resolve_config(entries_of(arguments), catalog());
-  RunRequest request{.directory = place_of(arguments, config), .resume = arguments.resume, .resume_step = {}};
+  const Asked asked = read_asked(arguments);
+  const auto config_in = [&](const fs::path& place) { return config_at(place, arguments, asked.all); };
+  RunRequest request{.directory = arguments.out, .resume = arguments.resume, .resume_step = {}};
   if (arguments.step >= 0) request.resume_step = arguments.step;
+  if (!arguments.out.empty()) return run_and_show(config_in(request.directory), request, arguments.show);
+  const fs::path wanted = default_place(arguments, asked);
+  if (arguments.resume) {
+    request.directory =
+        find_directory(wanted, [&](const fs::path& place) { return holds_run(place, config_in(place)); });
+    return run_and_show(config_in(request.directory), request, arguments.show);
+  }
+  const RunConfig config = config_in(wanted);
+  const ClaimedDirectory claimed(wanted);
+  request.directory = claimed.path();
   return run_and_show(config, request, arguments.show);
 }
 
@@ -83,9 +96,12 @@ int train(const TrainArguments& arguments) {
 void add_train(Command& program) {
   Command verb = program.add_command("train", "one run: train a model on a task and watch for the moment");
   auto arguments = std::make_shared<TrainArguments>();
-  verb.option("config", arguments->source, "a preset (eureka list presets), a TOML file, or a run directory to repeat");
-  verb.option("--out", arguments->out, "run directory; runs/NAME when left out");
-  verb.option("--set", arguments->overrides, "section.key=value; repeatable (eureka list options)").repeatable();
+  verb.option("config", arguments->source, "a preset (eureka list presets), a TOML file, or a run directory to repeat")
+      .suggests(run_presets);
+  verb.option("--out", arguments->out, "run directory; when left out runs/NAME, after what differs from the preset");
+  verb.option("--set", arguments->overrides, "section.key=value; repeatable (eureka list options)")
+      .repeatable()
+      .suggests(settings);
   verb.option("--seed", arguments->seed, "seed of data and initial weights").not_negative();
   verb.option("--threads", arguments->threads, "CPU threads of this run").positive();
   verb.flag("--resume", arguments->resume, "continue a run that was stopped; begins it if there is none");

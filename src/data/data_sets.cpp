@@ -1,7 +1,9 @@
 #include "data/data_sets.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -44,10 +46,8 @@ const char* set_variable(const char* name) {
 }
 
 std::shared_ptr<const ImageSet> open_file(const DataSetInfo& info) {
+  refuse_missing_data_sets({info.name});
   const fs::path path = data_set_path(info.name);
-  if (!fs::exists(path))
-    throw Error(ErrorKind::input, fmt::format("the data set {} is not here", info.name), path.string(),
-                fmt::format("eureka data get {}{}", info.name, info.package ? "" : " --from DIR"));
   auto images = ImageSet::open(path);
   if (images->facts().name != info.name)
     throw Error(ErrorKind::input, fmt::format("holds '{}' under a wrong name", images->facts().name), path.string(),
@@ -69,6 +69,26 @@ const DataSetInfo& find_data_set(const std::string& name) {
     names.push_back(info.name);
   }
   throw Error(ErrorKind::usage, fmt::format("there is no data set '{}'", name), {}, did_you_mean(name, names));
+}
+
+void refuse_missing_data_sets(const std::vector<std::string>& names) {
+  std::vector<std::string> missing, fetched, own;
+  for (const std::string& name : names) {
+    const DataSetInfo& info = find_data_set(name);
+    const bool told = std::find(missing.begin(), missing.end(), name) != missing.end();
+    if (info.drawn || told || fs::exists(data_set_path(name))) continue;
+    missing.push_back(name);
+    (info.package ? fetched : own).push_back(name);
+  }
+  if (missing.empty()) return;
+  std::vector<std::string> commands;
+  if (!fetched.empty()) commands.push_back(fmt::format("eureka data get {}", fmt::join(fetched, " ")));
+  for (const std::string& name : own) commands.push_back(fmt::format("eureka data get {} --from DIR", name));
+  throw Error(ErrorKind::input,
+              missing.size() == 1 ? fmt::format("the data set {} is not here", missing.front())
+                                  : fmt::format("the data sets {} are not here", fmt::join(missing, " and ")),
+              missing.size() == 1 ? data_set_path(missing.front()).string() : data_directory().string(),
+              fmt::format("{}", fmt::join(commands, " and ")));
 }
 
 fs::path data_directory() {

@@ -32,6 +32,9 @@ fs::path data_set_path(const std::string& name);
 // One copy per process however often it is opened; mapped, so one per machine. Throws Error(input) when it is missing.
 std::shared_ptr<const ImageSet> open_data_set(const std::string& name);
 
+// Throws one Error(input) that names all that are not here, and what gets them.
+void refuse_missing_data_sets(const std::vector<std::string>& names);
+
 struct GetRequest {
   std::string name;
   fs::path from;                                          // the user's own files; empty: fetch

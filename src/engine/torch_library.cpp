@@ -61,7 +61,10 @@ Function* entry_point(const char* name, Precision precision = Precision::float32
 
 }  // namespace
 
-bool has_torch_library() { return EUREKA_BUILT_WITH_TORCH || chosen_library() != nullptr; }
+bool has_torch_library() {
+  std::error_code ignored;
+  return chosen_library() != nullptr || (EUREKA_BUILT_WITH_TORCH && fs::exists(library_path(), ignored));
+}
 
 std::unique_ptr<Engine> load_reference_engine(const EngineConfig& config) {
   return std::unique_ptr<Engine>(

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <limits>
 #include <map>
@@ -34,7 +35,7 @@ using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 
 // Of the parameters of the model, which is made for it; the task has to give a sample, which it cannot without its
 // data, what is to be transplanted from `first_step` on has to be there, and memory for so many at a time.
-Shapes shapes_of(const RunConfig& config, std::int64_t first_step, std::size_t at_a_time) {
+Shapes shapes_of(const RunConfig& config, std::int64_t first_step, std::size_t at_a_time, TrialCost* cost = nullptr) {
   const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
   Batch batch;
   task->sample({.seed = 1, .stream = "train", .step = 0, .samples = 1}, batch);
@@ -43,6 +44,8 @@ Shapes shapes_of(const RunConfig& config, std::int64_t first_step, std::size_t a
   Interventions(config, chosen.engine->parameters()).load(first_step, {});
   Shapes shapes;
   for (const ParameterSpec& parameter : chosen.engine->parameters()) shapes[parameter.name] = parameter.shape;
+  constexpr double kSecondsOfSteps = 0.02;
+  if (cost != nullptr) *cost = measure_cost(config, *task, *chosen.engine, kSecondsOfSteps);
   return shapes;
 }
 
@@ -65,10 +68,32 @@ void refuse_target_on_plateau(const Study& study, const RunConfig& config) {
               {}, "choose a better target");
 }
 
-// The first complaint as JSON, or nothing.
-std::string first_complaint(const Study& study, const std::vector<const Trial*>& trials, std::size_t at_a_time,
-                            const RunConfig* continued) {
+Json cost_json(const Trial& trial, const TrialCost& cost) {
+  return {{"point", trial.point},
+          {"arm", trial.arm},
+          {"times", {cost.step, cost.step_median, cost.validation, cost.validation_median}},
+          {"bytes", cost.bytes_of_model}};
+}
+
+ArmCosts costs_in(const Json& list) {
+  ArmCosts costs;
+  for (const Json& one : list) {
+    const Json& times = one.at("times");
+    costs[{one.at("point").get<std::size_t>(), one.at("arm").get<std::size_t>()}] = {
+        times[0].get<double>(), times[1].get<double>(), times[2].get<double>(), times[3].get<double>(),
+        one.at("bytes").get<double>()};
+  }
+  return costs;
+}
+
+// The first complaint as JSON, or what the arms cost.
+std::string examined(const Study& study, const std::vector<const Trial*>& trials, std::size_t at_a_time,
+                     const RunConfig* continued) {
   std::string place = "the runs to continue";
+  const auto start = std::chrono::steady_clock::now();
+  // Studies with many points are not measured through; an arm known at one point stands for it at others.
+  constexpr auto kTimeForCosts = std::chrono::seconds(2);
+  Json costs = Json::array();
   const auto complaint = [&](const std::string& what, const std::string& hint) {
     return Json{{"what", what}, {"where", place}, {"hint", hint}}.dump();
   };
@@ -79,13 +104,13 @@ std::string first_complaint(const Study& study, const std::vector<const Trial*>&
       place = place_of(study, *trial);
       refuse_target_on_plateau(study, trial->config);
       const bool begun = fs::exists(trial->directory / "config.toml");
-      refuse_other_shapes(before, shapes_of(trial->config,
-                                            begun          ? kNever
-                                            : study.branch ? study.branch->at
-                                                           : 0,
-                                            at_a_time));
+      const std::int64_t first_step = begun ? kNever : study.branch ? study.branch->at : 0;
+      const bool measures = std::chrono::steady_clock::now() - start < kTimeForCosts;
+      TrialCost cost;
+      refuse_other_shapes(before, shapes_of(trial->config, first_step, at_a_time, measures ? &cost : nullptr));
+      if (measures) costs.push_back(cost_json(*trial, cost));
     }
-    return {};
+    return Json{{"costs", costs}}.dump();
   } catch (const Error& error) {
     return complaint(error.what(), error.hint());
   } catch (const std::bad_alloc&) {
@@ -118,15 +143,16 @@ std::string read_all(int descriptor) {
 
 }  // namespace
 
-void check_trials(const Study& study, const std::vector<Trial>& trials, std::size_t slots, const RunConfig* continued) {
+ArmCosts check_trials(const Study& study, const std::vector<Trial>& trials, std::size_t slots,
+                      const RunConfig* continued) {
   const std::vector<const Trial*> chosen = one_of_each(trials);
-  if (chosen.empty()) return;
+  if (chosen.empty()) return {};
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(ErrorKind::failed, "cannot make a pipe");
   const pid_t child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const std::string text = first_complaint(study, chosen, std::min(slots, trials.size()), continued);
+    const std::string text = examined(study, chosen, std::min(slots, trials.size()), continued);
     (void)!::write(ends[1], text.data(), text.size());
     ::_exit(0);
   }
@@ -137,12 +163,12 @@ void check_trials(const Study& study, const std::vector<Trial>& trials, std::siz
   if (child > 0) ::waitpid(child, &status, 0);
   if (!text.empty()) {
     const Json complaint = Json::parse(text);
+    if (complaint.contains("costs") && status == 0) return costs_in(complaint.at("costs"));
     throw Error(ErrorKind::config, complaint.at("what").get<std::string>(), complaint.at("where").get<std::string>(),
                 complaint.at("hint").get<std::string>());
   }
-  if (child < 0 || status != 0)
-    throw Error(ErrorKind::failed, "the models of this study cannot be made: their process died", {},
-                "eureka train with the settings of one arm may tell more");
+  throw Error(ErrorKind::failed, "the models of this study cannot be made: their process died", {},
+              "eureka train with the settings of one arm may tell more");
 }
 
 }  // namespace eureka

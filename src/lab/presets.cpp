@@ -41,7 +41,7 @@ ConfigSource find_config(const std::string& preset_or_path) {
     return {read_file(preset_or_path, 16 << 20), preset_or_path, fs::path(preset_or_path).stem().string()};
   if (fs::is_directory(preset_or_path) && fs::exists(fs::path(preset_or_path) / "config.toml")) {
     const fs::path file = fs::path(preset_or_path) / "config.toml";
-    return {read_file(file, 16 << 20), file.string(), fs::path(preset_or_path).filename().string()};
+    return {read_file(file, 16 << 20), file.string(), file.parent_path().filename().string()};
   }
   throw Error(ErrorKind::input, fmt::format("no preset and no file is named '{}'", preset_or_path), {},
               did_you_mean(preset_or_path, names));

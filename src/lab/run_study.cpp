@@ -88,7 +88,13 @@ class StudyRun {
     if (study_.branch) {
       parents_ = plan_parents(study_, catalog_, request_.out);
       const ArmsPreview preview = preview_arms(study_, catalog_, parents_);
-      check_trials(study_, preview.trials, slots_, &preview.continued);
+      costs_ = check_trials(study_, preview.trials, slots_, &preview.continued);
+      // As many continuations as there can be: which runs are to be continued is not known before they ran.
+      std::vector<Trial> continuations;
+      for (std::size_t i = 0; i < parents_.size(); ++i)
+        continuations.insert(continuations.end(), preview.trials.begin(), preview.trials.end());
+      cost_.add(study_cost(continuations, costs_, slots_));
+      cost_.add(study_cost(parents_, costs_, slots_));
       if (parents_.empty()) plan_branches({});
     } else {
       trials_ = plan_trials(study_, catalog_, request_.out);
@@ -98,7 +104,8 @@ class StudyRun {
                   "continue it with --resume, or choose another place with --out DIR");
     refuse_other_trials(parents_);
     refuse_other_trials(trials_);
-    if (!study_.branch) check_trials(study_, trials_, slots_);
+    if (!study_.branch) costs_ = check_trials(study_, trials_, slots_);
+    cost_.add(study_cost(trials_, costs_, slots_));
   }
 
   std::unique_ptr<DirectoryLock> begin() {
@@ -156,6 +163,7 @@ class StudyRun {
   }
 
   void run_all(TrialExecutor& executor, const std::atomic<bool>& stop, const DirectoryLock& lock) {
+    if (cost_.trials > 0) observers_.tell(StudyEstimated{cost_, slots_});
     run(kParents, parents_, executor, stop, lock);
     if (outcome_.end == StudyEnd::interrupted) return;
     if (!parents_.empty()) {
@@ -207,6 +215,8 @@ class StudyRun {
   const std::size_t slots_;
   StudyObservers observers_;
   std::vector<Trial> parents_, trials_;
+  ArmCosts costs_;
+  StudyCost cost_;
   std::size_t runs_looked_at_ = 0;
   StudyOutcome outcome_;
 };

@@ -73,7 +73,8 @@ std::string trials_script(const SlurmArray& array, const SlurmOptions& options) 
       "wait $trials; code=$?\n"
       "if [ \"$out_of_time\" = yes ] && [ $code = 4 ]; then scontrol requeue \"$SLURM_JOB_ID\"; sleep {}; fi\n"
       "exit $code\n",
-      quoted(array.program.string()), quoted(array.tasks.string()), array.first, array.trials_at_a_time, kPatienceSeconds);
+      quoted(array.program.string()), quoted(array.tasks.string()), array.first, array.trials_at_a_time,
+      kPatienceSeconds);
   return text;
 }
 

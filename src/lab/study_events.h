@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lab/executor.h"
+#include "lab/study_cost.h"
 #include "lab/trial_row.h"
 
 namespace eureka {
@@ -24,6 +25,12 @@ struct TrialsPlanned {
   const std::string& phase;
   const Study& study;
   const std::vector<Trial>& trials;
+  std::size_t at_a_time;
+};
+
+// Before the first of them begins: what all trials of the study will take.
+struct StudyEstimated {
+  const StudyCost& cost;
   std::size_t at_a_time;
 };
 
@@ -73,8 +80,8 @@ struct StudyFinished {
   StudyEnd end;
 };
 
-using StudyEvent = std::variant<TrialsPlanned, TrialStarted, TrialsProgress, TrialEnded, TrialRetried, TrialFailed,
-                                TrialDamaged, TrialsDone, StudyFinished>;
+using StudyEvent = std::variant<TrialsPlanned, StudyEstimated, TrialStarted, TrialsProgress, TrialEnded, TrialRetried,
+                                TrialFailed, TrialDamaged, TrialsDone, StudyFinished>;
 
 class StudyObserver {
  public:

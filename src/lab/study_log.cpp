@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
-
 #include "base/error.h"
+#include "base/process_facts.h"
 #include "io/json.h"
 
 namespace eureka {
@@ -14,15 +13,6 @@ using namespace std::chrono_literals;
 
 constexpr auto kProgressEvery = 10s;
 
-std::string time_of_day() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
 // What an event says besides its time.
 class EventJson {
  public:
@@ -31,6 +21,11 @@ class EventJson {
   Json operator()(const TrialsPlanned& event) const {
     return {
         {"event", "planned"}, {"phase", event.phase}, {"trials", event.trials.size()}, {"at_a_time", event.at_a_time}};
+  }
+  Json operator()(const StudyEstimated& event) const {
+    return {{"event", "estimated"},
+            {"seconds", {event.cost.least_seconds, event.cost.most_seconds}},
+            {"bytes", event.cost.bytes}};
   }
   Json operator()(const TrialStarted& event) const {
     return {{"event", "trial-started"}, {"trial", place(event.trial)}, {"attempt", event.attempt}};
@@ -83,7 +78,7 @@ void JsonLines::on_event(const StudyEvent& event) {
     if (last_progress_ && now - *last_progress_ < kProgressEvery) return;
     last_progress_ = now;
   }
-  Json line = {{"time", time_of_day()}};
+  Json line = {{"time", utc_now()}};
   line.update(std::visit(EventJson(out_), event));
   write_(line.dump(-1, Json::BadText::replace));
 }

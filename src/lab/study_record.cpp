@@ -135,6 +135,18 @@ bool has_grown(const Study& study, const StudyRecord& record) {
 
 }  // namespace
 
+StudyReport read_study_report(const fs::path& directory, const Catalog& catalog) {
+  const Study study = read_study_directory(directory);
+  if (!study.branch) return report_study(study, plan_trials(study, catalog, directory), directory);
+  const ContinuedRuns runs = choose_runs(study, catalog, plan_parents(study, catalog, directory));
+  Study continued = study;
+  continued.seeds.clear();
+  for (const ContinuedRun& run : runs.chosen) continued.seeds.push_back(run.seed);
+  StudyReport report = report_study(continued, plan_continuations(study, runs, catalog, directory), directory);
+  report.runs_looked_at = runs.looked_at;
+  return report;
+}
+
 std::optional<double> RecordedArm::number(std::string_view key) const { return number_in(values, key); }
 
 OpenInterval RecordedArm::interval(std::string_view key) const {
@@ -166,7 +178,9 @@ StudyRecord parse_study_record(std::string_view text, const std::string& where) 
     throw NewerFormat(ErrorKind::input,
                       fmt::format("has the format '{}'; eureka {} reads '{}'", format, EUREKA_VERSION, kFormat), where,
                       "a later eureka wrote it: use that one");
-  return RecordBuilder(*json, where).build();
+  StudyRecord record = RecordBuilder(*json, where).build();
+  record.whole = *json;
+  return record;
 }
 
 StudyRecord read_study_record(const fs::path& directory, const Catalog& catalog) {

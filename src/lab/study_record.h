@@ -15,6 +15,7 @@
 
 #include "base/files.h"
 #include "io/json.h"
+#include "lab/study_report.h"
 #include "stats/intervals.h"
 #include "train/catalog.h"
 
@@ -66,6 +67,7 @@ struct StudyRecord {
   std::vector<RecordedTrial> trials;
   std::vector<std::pair<std::string, std::string>> damaged;  // directory and reason
   std::string note;                                          // how it came about, if not from study.json as it is
+  Json whole;                                                // with everything else that study.json has
 
   const RecordedArm* find(std::string_view arm, std::size_t point) const;
   // When the event of a trial came, from where its time counts; nothing if it never did.
@@ -78,5 +80,9 @@ StudyRecord parse_study_record(std::string_view text, const std::string& where);
 // From study.json; where there is none yet, or the study has grown since, worked out from the trials that have ended.
 // Throws Error when neither can be had.
 StudyRecord read_study_record(const fs::path& directory, const Catalog& catalog);
+
+// The same as run_study ended with, worked out again from the trials in the directory; of those that have ended, where
+// some have not. Throws Error when there is no study.
+StudyReport read_study_report(const fs::path& directory, const Catalog& catalog);
 
 }  // namespace eureka

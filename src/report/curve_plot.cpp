@@ -203,6 +203,8 @@ class Plot {
       all.push_back({fmt::format("▲ {} {}{}", names.size() > 1 ? "moments at steps" : "moment at step",
                                  fmt::join(names, ", "), rest(marks_.moments.size())),
                      PlotInk::moment});
+    for (std::size_t i = 0; i < std::min(kNamed, marks_.rises.size()); ++i)
+      all.push_back({fmt::format("△ {} at step {:.0f}", marks_.rises[i].what, marks_.rises[i].step), PlotInk::axis});
     if (left_out_ > 0)
       all.push_back({fmt::format("{} point{} not finite", left_out_, left_out_ == 1 ? " is" : "s are"), PlotInk::axis});
     return all;

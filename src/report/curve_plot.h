@@ -5,7 +5,8 @@
 //   std::string picture = plot_curve({steps, values}, {{{100, 1080, 0.55}}, {{1130}}}, options);
 //
 // A plateau is a heavy stretch of the x axis and a dashed line at its level, which goes on to the right so that what
-// came after can be read against it. A moment is a dotted vertical line. Both are named in the caption.
+// came after can be read against it. A moment is a dotted vertical line; a first rise or grokking is a hollow triangle
+// on the axis. All are named in the caption.
 #pragma once
 
 #include <optional>
@@ -31,9 +32,16 @@ struct PlotMoment {
   double step = 0;
 };
 
+// A rise that is no moment, but has a name.
+struct PlotRise {
+  double step = 0;
+  std::string what;  // "first rise", "grokking"
+};
+
 struct PlotMarks {
   std::vector<PlotPlateau> plateaus;
   std::vector<PlotMoment> moments;
+  std::vector<PlotRise> rises = {};
 };
 
 // Columns beside a plot, for its labels: plots one above the other are aligned when they have the same.

@@ -2,12 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <fstream>
-#include <limits>
-
-#include "train/records/metrics_row.h"
 
 namespace eureka {
 namespace {
@@ -46,52 +42,10 @@ void MetricsReader::read(const fs::path& file) {
 }
 
 void MetricsReader::take(std::string_view line, std::size_t number) {
-  if (!take_plain(line)) take_strictly(line, number);
-}
-
-// A row as eureka writes it, {"step":25,"val_loss":0.5,"x":null}, without building a value of it: nine tenths of the
-// time of a long run. Anything else is left to the reader of the record.
-bool MetricsReader::take_plain(std::string_view line) {
-  row_.clear();
-  if (line.size() < 2 || line.front() != '{' || line.back() != '}') return false;
-  line = line.substr(1, line.size() - 2);
-  double step = -1;
-  while (!line.empty()) {
-    if (line.front() != '"') return false;
-    const std::size_t end = line.find('"', 1);
-    if (end == std::string_view::npos || end + 1 >= line.size() || line[end + 1] != ':') return false;
-    const std::string_view name = line.substr(1, end - 1);
-    if (name.find('\\') != std::string_view::npos) return false;
-    line.remove_prefix(end + 2);
-    double value = std::numeric_limits<double>::quiet_NaN();
-    if (line.starts_with("null")) {
-      line.remove_prefix(4);
-    } else {
-      const auto [rest, problem] = std::from_chars(line.data(), line.data() + line.size(), value);
-      // JSON knows no names of numbers.
-      if (problem != std::errc() || !std::isfinite(value)) return false;
-      line.remove_prefix(static_cast<std::size_t>(rest - line.data()));
-    }
-    if (!line.empty() && (line.front() != ',' || line.size() == 1)) return false;
-    if (!line.empty()) line.remove_prefix(1);
-    if (name == "format") return false;
-    if (name == "step")
-      step = value;
-    else
-      row_.emplace_back(name, value);
-  }
-  if (!(step >= 0) || step != std::floor(step) || row_.empty()) return false;
-  if (!goes_on(step)) return true;
-  for (const auto& [name, value] : row_) add(name, step, value);
-  return true;
-}
-
-void MetricsReader::take_strictly(std::string_view line, std::size_t number) {
   try {
-    const MetricsRow row = parse_metrics_row(line, "");
-    const auto step = static_cast<double>(row.step);
-    if (!goes_on(step)) return;
-    for (const auto& [name, value] : row.numbers) add(name, step, value);
+    row_.parse(line);
+    if (!goes_on(row_.step())) return;
+    for (const auto& [name, value] : row_.numbers()) add(name, row_.step(), value);
   } catch (const Error& error) {
     count_unreadable(number, error.what());
   }

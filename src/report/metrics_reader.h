@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "figure/thinning.h"
+#include "report/metrics_line.h"
 #include "report/run_data.h"
 
 namespace eureka {
@@ -33,8 +34,6 @@ class MetricsReader {
     std::size_t not_finite = 0;
   };
   void take(std::string_view line, std::size_t number);
-  bool take_plain(std::string_view line);
-  void take_strictly(std::string_view line, std::size_t number);
   void count_unreadable(std::size_t number, const std::string& reason);
   bool goes_on(double step);
   void add(std::string_view name, double step, double value);
@@ -46,7 +45,7 @@ class MetricsReader {
   std::vector<Column> columns_;
   std::size_t next_column_ = 0;  // where the next name is likely to be: rows repeat their order
   double last_step_ = -1;
-  std::vector<std::pair<std::string_view, double>> row_;  // of the line at hand
+  MetricsLine row_;  // at hand
   std::size_t rows_ = 0, unreadable_ = 0, backwards_ = 0, first_unreadable_ = 0;
   std::string first_reason_;
   bool is_torn_ = false;

@@ -76,6 +76,8 @@ void mark_summary(RunData& run) {
   if (run.summary->stuck_level && run.summary->first_rise)
     run.marks.plateaus.push_back(
         {run.summary->first_rise->rise_end, static_cast<double>(run.summary->steps), *run.summary->stuck_level});
+  if (run.summary->first_rise) run.marks.rises.push_back({run.summary->first_rise->step, "first rise"});
+  if (run.summary->grokking) run.marks.rises.push_back({run.summary->grokking->step, "grokking"});
   run.shows_grokking = run.summary->grokking.has_value();
 }
 
@@ -133,6 +135,7 @@ RunData read_run(const fs::path& directory, const RunReadOptions& options) {
     run.problems.emplace_back("metrics.jsonl is missing: there are no curves");
     return run;
   }
+  if (!options.with_curves) return run;
   tolerate(run, "metrics.jsonl", [&] {
     MetricsReader reader(options.most_points, stretches_around(run), options.only_metric);
     reader.read(directory / "metrics.jsonl");

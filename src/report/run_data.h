@@ -49,6 +49,7 @@ struct RunData {
 
 struct RunReadOptions {
   bool only_metric = false;       // of the columns: for one of many runs
+  bool with_curves = true;        // else metrics.jsonl is not opened
   std::size_t most_points = 600;  // of a curve, about
 };
 

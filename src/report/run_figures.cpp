@@ -20,6 +20,11 @@ void add_marks(Panel& panel, const RunData& run, bool with_levels) {
                            .tone = {.color = Color::moment(), .dash = figure::Dash::dotted, .width = 1.8},
                            .name = "moment"});
   if (with_levels)
+    for (const PlotRise& rise : run.marks.rises)
+      panel.lines.push_back({.at = rise.step,
+                             .tone = {.color = Color::ink(), .dash = figure::Dash::dotted, .width = 1},
+                             .name = rise.what});
+  if (with_levels)
     for (const PlotPlateau& plateau : run.marks.plateaus)
       panel.rests.push_back({plateau.start, plateau.end, plateau.level});
 }

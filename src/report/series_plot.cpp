@@ -73,7 +73,8 @@ class SeriesPicture {
     if (!has_points_) x_low = low = 0, x_high = high = 1;
     x_ = widened(std::min(x_low, usable(options_.x_min).value_or(x_low)),
                  std::max(x_high, usable(options_.x_max).value_or(x_high)));
-    is_logarithmic_ = low > 0 && std::log10(high / low) > kDecadesForLogarithm;
+    is_logarithmic_ = options_.logarithm == SeriesPlotOptions::Logarithm::where_it_helps && low > 0 &&
+                      std::log10(high / low) > kDecadesForLogarithm;
     y_ = widened(height_of(low), height_of(high));
   }
 

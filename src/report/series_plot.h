@@ -27,6 +27,8 @@ struct SeriesPlotOptions {
   bool color = false;
   std::optional<double> x_min, x_max;  // further than the lines go
   PlotMargins margins;                 // at least
+  enum class Logarithm { where_it_helps, never };
+  Logarithm logarithm = Logarithm::where_it_helps;
 };
 
 // Lines ended by '\n', none wider than options.width.

@@ -5,9 +5,15 @@
 namespace eureka {
 
 StepAxis::StepAxis(AxisRange steps, int columns, const PlotMarks& marks)
-    : steps_(steps), columns_(columns), is_moment_(index(columns)), is_plateau_(index(columns)) {
+    : steps_(steps),
+      columns_(columns),
+      is_moment_(index(columns)),
+      is_rise_(index(columns)),
+      is_plateau_(index(columns)) {
   for (const PlotMoment& moment : marks.moments)
     if (const int column = column_of(moment.step); column >= 0 && column < columns_) is_moment_[index(column)] = true;
+  for (const PlotRise& rise : marks.rises)
+    if (const int column = column_of(rise.step); column >= 0 && column < columns_) is_rise_[index(column)] = true;
   for (const PlotPlateau& plateau : marks.plateaus)
     for (int column = std::max(0, column_of(plateau.start)); column <= std::min(column_of(plateau.end), columns_ - 1);
          ++column)
@@ -41,6 +47,8 @@ void StepAxis::paint(int margin, Painter& paint) const {
     const bool tick = is_tick[index(column)];
     if (is_moment_[index(column)])
       paint.add("▲", PlotInk::moment);
+    else if (is_rise_[index(column)])
+      paint.add("△", PlotInk::axis);
     else if (is_plateau_[index(column)])
       paint.add(tick ? "┯" : "━", PlotInk::plateau);
     else

@@ -24,7 +24,7 @@ class StepAxis {
  private:
   AxisRange steps_;
   int columns_;
-  std::vector<bool> is_moment_, is_plateau_;  // of each column
+  std::vector<bool> is_moment_, is_rise_, is_plateau_;  // of each column
 };
 
 }  // namespace eureka

@@ -68,6 +68,9 @@ Metric TileTask::metric() const {
 
 const TileTask::Banks& TileTask::banks() const {
   std::call_once(opened_, [this] {
+    std::vector<std::string> needed;
+    for (const BankSpec& spec : specs_) needed.push_back(data_set_of(options_.data, spec.family));
+    refuse_missing_data_sets(needed);
     Banks opened;
     for (const BankSpec& spec : specs_)
       opened.push_back(std::make_unique<TileBank>(data_set_of(options_.data, spec.family), spec.classes,

@@ -163,8 +163,10 @@ RunOutcome TrainingRun::execute() {
     }
     const RunSummary result = summary(status);
     remove_temporary();
-    directory_.write_meta(meta(status));
     if (config_.run.keep == Keep::summary) directory_.drop_all_but_logs();
+    RunMeta last = meta(status);
+    last.disk_bytes = static_cast<std::int64_t>(to_text(result).size());  // the last file, which is still to come
+    directory_.write_meta(std::move(last));
     directory_.write_summary(result);
     return {status, result};
   } catch (...) {

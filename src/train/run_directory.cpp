@@ -1,12 +1,11 @@
 #include "train/run_directory.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <map>
 #include <thread>
 
+#include "base/process_facts.h"
 #include "train/watched_run.h"
 
 namespace eureka {
@@ -23,9 +22,27 @@ std::string tensorboard_tag(const std::string& name) {
   return name;
 }
 
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+// When the run was begun: what its meta.json says already, or now.
+std::string start_of(const fs::path& run) {
+  try {
+    if (fs::exists(run / "meta.json"))
+      if (std::string started = read_meta(run).started; !started.empty()) return started;
+  } catch (const Error&) {
+    // Damaged: it is written anew, and nothing is computed from it.
+  }
+  return utc_now();
+}
+
+std::int64_t bytes_of(const fs::path& run) {
+  std::int64_t bytes = 0;
+  std::error_code gone;
+  for (auto entry = fs::recursive_directory_iterator(run, gone); entry != fs::recursive_directory_iterator();
+       entry.increment(gone))
+    // Locks come and go.
+    if (entry->is_regular_file(gone) && entry->path().filename() != "meta.json" &&
+        !entry->path().filename().string().starts_with("."))
+      bytes += static_cast<std::int64_t>(entry->file_size(gone));
+  return bytes;
 }
 
 // Options that say where and by what a run is computed, not what: a run may change its engine at a checkpoint.
@@ -181,8 +198,17 @@ void RunDirectory::rewind(const LoopState& loop) {
 void RunDirectory::write_meta(RunMeta meta) {
   refuse_if_removed();
   meta.version = EUREKA_VERSION;
+  meta.commit = build_commit();
+  meta.command = command_line();
+  if (started_.empty()) started_ = start_of(path_);
+  meta.started = started_;
   meta.seed = seed_;
   meta.host = host_name();
+  meta.processor = processor_name();
+  if (meta.status != RunStatus::running) {
+    meta.ended = utc_now();
+    meta.disk_bytes += bytes_of(path_);
+  }
   meta.cores = std::thread::hardware_concurrency();
   // Not worth a sync: nothing is computed from it.
   replace_file(path_ / "meta.json", to_text(meta));

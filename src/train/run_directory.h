@@ -46,7 +46,7 @@ class RunDirectory {
   // touched when a log is shorter than its mark.
   void rewind(const LoopState& loop);
 
-  // Fills in what is known here: version, seed, host and cores.
+  // Fills in what is known here: program, command, times, seed, machine, disk.
   void write_meta(RunMeta meta);
   // Of a run that is about to end and keeps its summary only: checkpoints and looks go. Cut short, it begins again.
   void drop_all_but_logs();
@@ -60,6 +60,7 @@ class RunDirectory {
 
   fs::path path_;
   std::int64_t seed_;
+  std::string started_;  // for the first time, as meta.json says
   Keep keep_;
   std::unique_ptr<DirectoryLock> lock_;
   std::unique_ptr<AppendFile> metrics_;

@@ -1,7 +1,6 @@
 #include "train/watched_run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/process_facts.h"
 #include "train/detection.h"
 #include "train/records/number_name.h"
 #include "train/records/run_event.h"
@@ -23,11 +23,6 @@ double seconds_since_epoch() {
 
 // "val_accuracy" is judged as accuracy; what is no validation keeps its name.
 std::string metric_key(const std::string& column) { return column.starts_with("val_") ? column.substr(4) : column; }
-
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
-}
 
 std::optional<double> if_finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 

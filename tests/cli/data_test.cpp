@@ -64,13 +64,15 @@ TEST_F(DataVerb, ATaskWithoutItsDataSaysWhatToDo) {
   const CommandResult result =
       eureka_command({"data", "show", "digit-pair", "--set", "task.data=mnist", "--out", own() + "/x.png"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("the data set mnist is not here\n  eureka data get mnist\n"));
+  EXPECT_THAT(result.err,
+              HasSubstr("the data sets mnist and fashion-mnist are not here\n  eureka data get mnist fashion-mnist\n"));
 }
 
 TEST_F(DataVerb, AStudyWithoutItsDataDoesNotBegin) {
   const CommandResult result = eureka_command({"study", "position-scale", "--out", own() + "/study"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("the data set mnist is not here\n  eureka data get mnist\n"));
+  EXPECT_THAT(result.err,
+              HasSubstr("the data sets mnist and fashion-mnist are not here\n  eureka data get mnist fashion-mnist\n"));
   EXPECT_FALSE(fs::exists(own() + "/study"));
 }
 

@@ -31,7 +31,8 @@ struct CommandResult {
 // One eureka process with its output in files.
 class Command {
  public:
-  explicit Command(const std::vector<std::string>& arguments) {
+  // In that directory, if one is given.
+  explicit Command(const std::vector<std::string>& arguments, const fs::path& place = {}) {
     std::vector<std::string> words = {EUREKA_PROGRAM};
     words.insert(words.end(), arguments.begin(), arguments.end());
     child_ = ::fork();
@@ -41,6 +42,7 @@ class Command {
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
+    if (!place.empty() && ::chdir(place.c_str()) != 0) ::_exit(126);
     ::execv(pointers[0], pointers.data());
     ::_exit(127);
   }
@@ -66,6 +68,7 @@ class Command {
   bool has_said(std::string_view words) const { return has("err", words); }
   // On stdout, so far.
   bool has_printed(std::string_view words) const { return has("out", words); }
+  std::string printed() const { return read_file(directory_.path() / "out"); }
 
   CommandResult wait() {
     int status = 0;
@@ -89,6 +92,8 @@ class Command {
   pid_t child_ = -1;
 };
 
-inline CommandResult eureka_command(const std::vector<std::string>& arguments) { return Command(arguments).wait(); }
+inline CommandResult eureka_command(const std::vector<std::string>& arguments, const fs::path& place = {}) {
+  return Command(arguments, place).wait();
+}
 
 }  // namespace eureka

@@ -22,9 +22,14 @@ RunStatus status_of(const RecordReader& fields) {
 
 std::string to_text(const RunMeta& meta) {
   Json json = {{"version", meta.version},
+               {"commit", meta.commit},
+               {"command", meta.command},
+               {"started", meta.started},
+               {"ended", meta.ended.empty() ? Json(nullptr) : Json(meta.ended)},
                {"status", status_name(meta.status)},
                {"seed", meta.seed},
                {"host", meta.host},
+               {"processor", meta.processor},
                {"cores", meta.cores},
                {"engine", meta.engine},
                {"instructions", meta.instructions},
@@ -33,14 +38,21 @@ std::string to_text(const RunMeta& meta) {
                {"updates_done", meta.updates_done},
                {"seconds_of_last_session", meta.seconds_of_last_session}};
   if (meta.memory_bytes > 0) json["memory_bytes"] = meta.memory_bytes;
+  if (meta.disk_bytes > 0) json["disk_bytes"] = meta.disk_bytes;
   if (!meta.why_not_fused.empty()) json["why_not_fused"] = meta.why_not_fused;
-  return json.dump(2) + "\n";
+  return json.dump(2, Json::BadText::replace) + "\n";
 }
 
 RunMeta parse_meta(std::string_view text, const std::string& where) {
   const RecordReader fields(text, kKind, where);
   RunMeta meta;
   meta.version = fields.get<std::string>("version");
+  meta.commit = fields.get_or<std::string>("commit", "");
+  meta.command = fields.get_or<std::string>("command", "");
+  meta.started = fields.get_or<std::string>("started", "");
+  meta.ended = fields.get_or<std::string>("ended", "");
+  meta.processor = fields.get_or<std::string>("processor", "");
+  meta.disk_bytes = fields.get_or<std::int64_t>("disk_bytes", 0);
   meta.status = status_of(fields);
   meta.seed = fields.get<std::int64_t>("seed");
   meta.host = fields.get<std::string>("host");

@@ -11,9 +11,14 @@ namespace eureka {
 
 struct RunMeta {
   std::string version;  // of the eureka that wrote the run last
+  std::string commit;   // of its sources; empty: written before this was kept
+  std::string command;  // that began or continued it last
+  std::string started;  // for the first time: 2026-11-18T20:15:00Z
+  std::string ended;    // empty while it runs
   RunStatus status = RunStatus::running;
   std::int64_t seed = 0;
   std::string host;
+  std::string processor;
   std::int64_t cores = 0;
   std::string engine;
   std::string instructions;
@@ -22,6 +27,7 @@ struct RunMeta {
   std::int64_t updates_done = 0;
   double seconds_of_last_session = 0;
   std::int64_t memory_bytes = 0;  // that it was said to need; 0: unknown
+  std::int64_t disk_bytes = 0;    // of its files, without this one; 0: while it runs
   std::string why_not_fused;      // empty when it is, or when the reference engine was asked for
 };
 

@@ -1,0 +1,13 @@
+# Asks the program for its manual pages and completions, and puts them where man and the shells look.
+set(share $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/share)
+execute_process(COMMAND ${EUREKA_PROGRAM} man --out ${share}/man/man1 COMMAND_ERROR_IS_FATAL ANY)
+foreach(place bash:bash-completion/completions/eureka zsh:zsh/vendor-completions/_eureka fish:fish/vendor_completions.d/eureka.fish)
+  string(REPLACE ":" ";" place ${place})
+  list(GET place 0 shell)
+  list(GET place 1 file)
+  cmake_path(GET file PARENT_PATH folder)
+  file(MAKE_DIRECTORY ${share}/${folder})
+  execute_process(COMMAND ${EUREKA_PROGRAM} completion ${shell} OUTPUT_FILE ${share}/${file} COMMAND_ERROR_IS_FATAL ANY)
+  message(STATUS "Installing: ${share}/${file}")
+endforeach()
+message(STATUS "Installing: ${share}/man/man1/eureka*.1")

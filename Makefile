@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian 12 machine: make demo, make test.
 .DEFAULT_GOAL := help
-.PHONY: help packages build web demo pictures test test-all test-cluster asan tsan fuzz clang check-all neon bench lint format clean install package
+.PHONY: help packages build web demo pictures test test-all test-cluster wheel test-python asan tsan fuzz clang check-all neon bench lint format clean install package
 
 # What the program needs, without libtorch; what the reference engine on libtorch needs; what the tests and benches need.
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
@@ -10,6 +10,7 @@ TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
 # What the statistics are held against.
 ORACLE_PACKAGES := r-cran-survival
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
+PYTHON_PACKAGES := python3-dev python3-venv python3-pip
 CLUSTER_PACKAGES := slurmctld slurmd slurm-client munge
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
 WEB_PACKAGES := nodejs npm
@@ -33,6 +34,7 @@ help:
 	@echo "make test-cluster  studies through a real Slurm of three nodes on this machine, with faults"
 	@echo "make build   leaves the program at build/eureka, with the reference engine on libtorch"
 	@echo "make web     the interactive page of eureka serve and of reports, by npm; make build compiles it in if it is there"
+	@echo "make wheel   the Python package, eureka-lab, in dist/;  make test-python  its tests, with PyTorch 2.13 in a virtual environment"
 	@echo "make install PREFIX=/usr/local   the program, manual pages, completions for bash, zsh and fish (as root where PREFIX asks for it)"
 	@echo "make package   Debian packages in build/packages: eureka, and eureka-torch with the reference engine"
 	@echo "make pictures  those of README and docs/pictures, from the runs of make demo"
@@ -101,6 +103,7 @@ test: packages
 	@scripts/check-layers
 	@scripts/build-web --if-possible
 	@scripts/configure release TORCH TESTS
+	@scripts/python-part
 	@cmake --build --preset release -j $(JOBS)
 	ctest --preset release -j $(JOBS) -LE 'slow|slurm'
 
@@ -114,6 +117,16 @@ test-cluster:
 test-all: test
 	ctest --preset release -j $(JOBS) -L slow
 	@$(MAKE) --no-print-directory neon
+
+# The Python package: what it makes lies in dist/.
+wheel:
+	@scripts/install-packages $(PROGRAM_PACKAGES) $(PYTHON_PACKAGES)
+	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
+
+test-python:
+	@scripts/install-packages $(PROGRAM_PACKAGES) $(PYTHON_PACKAGES)
+	@scripts/configure release
+	@scripts/test-python $(PYTHON) $(JOBS)
 
 asan: packages
 	@scripts/install-packages $(TEST_PACKAGES)

@@ -93,7 +93,8 @@ TEST_F(StudyVerb, TellsWhatHappensAsLinesOfJson) {
   const std::vector<std::string> told = events(run.err);
   EXPECT_EQ(told, events(read_file(out("a") / "events.jsonl")));
   ASSERT_EQ(told.size(), 8U);
-  EXPECT_EQ(told.front(), "planned");
+  EXPECT_EQ(told[0], "estimated");
+  EXPECT_EQ(told[1], "planned");
   EXPECT_EQ(std::count(told.begin(), told.end(), "trial-started"), 2);
   EXPECT_EQ(std::count(told.begin(), told.end(), "trial-ended"), 2);
   EXPECT_THAT(run.err, HasSubstr("\"status\":\"finished\""));

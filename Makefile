@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian 12 machine: make demo, make test.
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo pictures test test-all test-cluster asan tsan fuzz clang check-all neon bench lint format clean install package
+.PHONY: help packages build web demo pictures test test-all test-cluster wheel test-python asan tsan fuzz clang check-all neon bench lint format clean install package
 
 # What the program needs, without libtorch; what the reference engine on libtorch needs; what the tests and benches need.
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
@@ -10,8 +10,10 @@ TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
 # What the statistics are held against.
 ORACLE_PACKAGES := r-cran-survival
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
+PYTHON_PACKAGES := python3-dev python3-venv python3-pip
 CLUSTER_PACKAGES := slurmctld slurmd slurm-client munge
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
+WEB_PACKAGES := nodejs npm
 LINT_PACKAGES := clang-format clang-tidy python3
 CLANG_PACKAGES := clang libclang-rt-14-dev
 PACKAGE_PACKAGES := dpkg-dev file
@@ -31,6 +33,8 @@ help:
 	@echo "make test    install what is missing, build, run the tests (make test-all: the slow ones too)"
 	@echo "make test-cluster  studies through a real Slurm of three nodes on this machine, with faults"
 	@echo "make build   leaves the program at build/eureka, with the reference engine on libtorch"
+	@echo "make web     the interactive page of eureka serve and of reports, by npm; make build compiles it in if it is there"
+	@echo "make wheel   the Python package, eureka-lab, in dist/;  make test-python  its tests, with PyTorch 2.13 in a virtual environment"
 	@echo "make install PREFIX=/usr/local   the program, manual pages, completions for bash, zsh and fish (as root where PREFIX asks for it)"
 	@echo "make package   Debian packages in build/packages: eureka, and eureka-torch with the reference engine"
 	@echo "make pictures  those of README and docs/pictures, from the runs of make demo"
@@ -47,8 +51,14 @@ packages:
 	@scripts/use-openmp-blas
 
 build: packages
+	@scripts/build-web --if-possible
 	@scripts/configure release TORCH
 	@cmake --build --preset release -j $(JOBS) --target eureka
+
+# Whoever brings a node of their own needs none of Debian's.
+web:
+	@command -v npm > /dev/null || scripts/install-packages $(WEB_PACKAGES)
+	@scripts/build-web
 
 # Without libtorch, unless the folder has it already.
 demo:
@@ -77,19 +87,23 @@ package: build
 	cpack --config build/CPackConfig.cmake -B build/packages
 	@ls build/packages/*.deb
 
-# Those of README and docs, made anew from the runs of make demo.
-pictures: demo
+# Those of README and docs, made anew from the runs of make demo; those of the interactive page need Debian's chromium.
+pictures: web demo
 	@mkdir -p docs/pictures
 	build/eureka report runs/demo/cures --figure speedup -o docs/pictures/speedup.png
 	build/eureka report runs/demo/cures --figure survival -o docs/pictures/survival.png
 	build/eureka report runs/demo/run --figure curve -o docs/pictures/curve.png
 	rm -rf runs/demo/looks && build/eureka look runs/demo/run@moment --diagnostic maps --out runs/demo/looks > /dev/null
 	build/eureka report runs/demo/looks --figure attention-1 -o docs/pictures/attention.png
+	@scripts/install-packages chromium
+	node web/scripts/pictures.mjs build/eureka runs/demo docs/pictures
 
 test: packages
 	@scripts/install-packages $(TEST_PACKAGES) $(ORACLE_PACKAGES)
 	@scripts/check-layers
+	@scripts/build-web --if-possible
 	@scripts/configure release TORCH TESTS
+	@scripts/python-part
 	@cmake --build --preset release -j $(JOBS)
 	ctest --preset release -j $(JOBS) -LE 'slow|slurm'
 
@@ -103,6 +117,16 @@ test-cluster:
 test-all: test
 	ctest --preset release -j $(JOBS) -L slow
 	@$(MAKE) --no-print-directory neon
+
+# The Python package: what it makes lies in dist/.
+wheel:
+	@scripts/install-packages $(PROGRAM_PACKAGES) $(PYTHON_PACKAGES)
+	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
+
+test-python:
+	@scripts/install-packages $(PROGRAM_PACKAGES) $(PYTHON_PACKAGES)
+	@scripts/configure release
+	@scripts/test-python $(PYTHON) $(JOBS)
 
 asan: packages
 	@scripts/install-packages $(TEST_PACKAGES)
@@ -158,4 +182,4 @@ format:
 	clang-format -i $$(git ls-files '*.cpp' '*.h')
 
 clean:
-	rm -rf build build-debug build-asan build-tsan build-fuzz build-clang build-neon build-lint
+	rm -rf web/dist web/build build build-debug build-asan build-tsan build-fuzz build-clang build-neon build-lint

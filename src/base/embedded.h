@@ -41,8 +41,8 @@ namespace page_style {
 std::span<const EmbeddedFile> files();
 }
 
-// web/dist, the page of `eureka serve`, where the program was built with it.
-namespace web_page {
+// web/dist, the scripts and styles of interactive pages; there only if they were built (EUREKA_PAGE_BUNDLE).
+namespace page_bundle {
 std::span<const EmbeddedFile> files();
 }
 

@@ -20,6 +20,7 @@
 #include "lab/run_study.h"
 #include "lab/study_log.h"
 #include "report/study_progress.h"
+#include "report/table.h"
 
 namespace eureka::cli {
 namespace {
@@ -81,8 +82,10 @@ class CostTeller final : public StudyObserver {
     double load = 0;
     ::getloadavg(&load, 1);
     const bool busy = load > 1.5 * usable_cores();
-    tell("{}{}\n", cost_text(estimated->cost, estimated->at_a_time),
-         busy ? fmt::format(" (of a machine with nothing else to do; this one is busy: load {:.0f})", load) : "");
+    const std::string text =
+        cost_text(estimated->cost, estimated->at_a_time) +
+        (busy ? fmt::format(" (of a machine with nothing else to do; this one is busy: load {:.0f})", load) : "");
+    tell("{}\n", Lines{is_terminal(STDERR_FILENO) ? wrapped(text, terminal_columns(STDERR_FILENO)) : text});
     std::error_code unknown;
     const fs::space_info space = fs::space(out_, unknown);
     if (!unknown && estimated->cost.bytes > static_cast<double>(space.available))

@@ -17,7 +17,7 @@ struct HeadSums {
   bool has_entropy = true;  // weights below 0 (linear attention) are no shares
   Mean deviation_after;     // of a rule that normalizes the logits itself
   double logit_max = 0;
-  double tokens = 0, q_square = 0, k_square = 0, v_square = 0;
+  double queries = 0, keys = 0, q_square = 0, k_square = 0, v_square = 0;  // keys are others in cross-attention
 };
 
 // Of the visible keys of one row.
@@ -98,9 +98,9 @@ class Attention final : public Diagnostic {
     add("logit_deviation", [](const HeadSums& head) { return head.logit_deviation / head.rows; });
     add("logit_deviation_after", [](const HeadSums& head) { return head.deviation_after.value(); });
     add("logit_max", [](const HeadSums& head) { return head.logit_max; });
-    add("q_norm", [](const HeadSums& head) { return std::sqrt(head.q_square / head.tokens); });
-    add("k_norm", [](const HeadSums& head) { return std::sqrt(head.k_square / head.tokens); });
-    add("v_norm", [](const HeadSums& head) { return std::sqrt(head.v_square / head.tokens); });
+    add("q_norm", [](const HeadSums& head) { return std::sqrt(head.q_square / head.queries); });
+    add("k_norm", [](const HeadSums& head) { return std::sqrt(head.k_square / head.keys); });
+    add("v_norm", [](const HeadSums& head) { return std::sqrt(head.v_square / head.keys); });
     heads_.clear();
   }
 
@@ -131,7 +131,8 @@ class Attention final : public Diagnostic {
 
   static void see_tokens(const ObservationView& view, std::int64_t sample, std::size_t head, HeadSums& sums) {
     const auto h = static_cast<std::int64_t>(head);
-    sums.tokens += static_cast<double>(view.value(Point::q).sizes[2]);
+    sums.queries += static_cast<double>(view.value(Point::q).sizes[2]);
+    sums.keys += static_cast<double>(view.value(Point::k).sizes[2]);
     sums.q_square += square_of(view.value(Point::q), sample, h);
     sums.k_square += square_of(view.value(Point::k), sample, h);
     sums.v_square += square_of(view.value(Point::v), sample, h);

@@ -143,19 +143,19 @@ class Shares {
     }
     if (second == 1) return 1;
     const auto n = static_cast<double>(keys_);
-    bool skipped = false;
+    // Keys that share the second smallest share have one pole, taken out with it.
+    double ties = 0;
     std::vector<double> between;
-    for (const double q : inverse_) {
-      if (!skipped && q == second)
-        skipped = true;
+    for (const double q : inverse_)
+      if (q == second)
+        ++ties;
       else
         between.push_back(q);
-    }
     const auto f = [&](double x) {
       double sum = 0;
       for (const double q : between) sum += 1 / (1 - x * q);
       const double left = 1 - x * second;
-      return left * (1 + (1 - x) * sum) + (1 - x);
+      return left * (1 + (1 - x) * sum) + ties * (1 - x);
     };
     // No more than keys / (keys - 1), whatever the other shares.
     return root_between(1.0, std::min(1 / second, n / (n - 1)), f);

@@ -84,10 +84,12 @@ std::string css_variable(const Color& color) {
 }
 
 std::string css_colors() {
+  const std::string light = declarations(false), dark = declarations(true);
   return fmt::format(
-      ":root{{color-scheme:light dark;{}}}\n@media(prefers-color-scheme:dark){{:root{{{}}}}}\n"
-      "@media print{{:root{{color-scheme:light;{}}}}}\n",
-      declarations(false), declarations(true), declarations(false));
+      ":root{{color-scheme:light dark;{0}}}\n@media(prefers-color-scheme:dark){{:root{{{1}}}}}\n"
+      ":root[data-theme=light]{{color-scheme:light;{0}}}\n:root[data-theme=dark]{{color-scheme:dark;{1}}}\n"
+      "@media print{{:root,:root[data-theme]{{color-scheme:light;{0}}}}}\n",
+      light, dark);
 }
 
 }  // namespace eureka::figure

@@ -49,7 +49,8 @@ std::string hex(const Rgb& rgb);
 // The name of a CSS variable: "--series-3"; empty for Part::own and Part::none.
 std::string css_variable(const Color& color);
 
-// ":root{--ink:#1b1e23;...} and the dark ones for those who like it dark: a style sheet.
+// ":root{--ink:#1b1e23;...} and the dark ones for those who like it dark: a style sheet. A page may choose for them:
+// <html data-theme="dark">.
 std::string css_colors();
 
 }  // namespace eureka::figure

@@ -57,12 +57,12 @@ class StudyRun {
     if (!pending.trials.empty()) {
       pending.phase = kParents;
       pending.is_last_phase = false;
-      return pending;
+      return timed(std::move(pending));
     }
     if (!parents_.empty()) plan_branches(ended_parents());
     pending = {.phase = study_.name};
     take_unended(trials_, pending);
-    return pending;
+    return timed(std::move(pending));
   }
 
   StudyOutcome collect() {
@@ -106,6 +106,12 @@ class StudyRun {
     refuse_other_trials(trials_);
     if (!study_.branch) costs_ = check_trials(study_, trials_, slots_);
     cost_.add(study_cost(trials_, costs_, slots_));
+  }
+
+  PendingTrials timed(PendingTrials pending) const {
+    const StudyCost cost = study_cost(pending.trials, costs_, 1);
+    if (cost.trials > 0) pending.seconds_of_trial = cost.most_seconds / static_cast<double>(cost.trials);
+    return pending;
   }
 
   std::unique_ptr<DirectoryLock> begin() {

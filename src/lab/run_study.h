@@ -21,6 +21,7 @@ struct StudyRequest {
 
 struct StudyOutcome {
   StudyEnd end = StudyEnd::complete;
+  double seconds_of_trial = 0;  // on this machine, as far as a few steps tell; 0: unknown
   std::vector<TrialFailure> failures;
   std::optional<StudyReport> report;  // nothing when interrupted, or when the runs to continue failed
 };

@@ -12,7 +12,6 @@
 #include "base/run_program.h"
 #include "io/json.h"
 #include "lab/study_tasks.h"
-#include "lab/trial_time.h"
 
 namespace eureka {
 namespace {
@@ -165,12 +164,12 @@ void refuse_taken_names(const Study& study) {
   for (const StudyPoint& point : study.points) refuse(point.name);
 }
 
-std::size_t trials_of_a_task(const SlurmOptions& options, const std::vector<Trial>& trials, int at_a_time) {
+std::size_t trials_of_a_task(const SlurmOptions& options, std::size_t trials, double seconds, int at_a_time) {
   if (options.trials_per_task > 0) return static_cast<std::size_t>(options.trials_per_task);
-  const double seconds = estimated_seconds(trials.front().config);
-  const double fit = options.minutes_per_task * 60 / std::max(seconds, 1e-3) * at_a_time;
+  if (seconds <= 0) return 1;
+  const double fit = options.minutes_per_task * 60 / seconds * at_a_time;
   // Enough tasks that nobody waits for one of them alone.
-  const std::size_t most = std::max<std::size_t>(1, trials.size() / 8);
+  const std::size_t most = std::max<std::size_t>(1, trials / 8);
   return std::clamp<std::size_t>(static_cast<std::size_t>(fit), 1, std::max<std::size_t>(most, 1));
 }
 
@@ -204,7 +203,8 @@ SlurmSubmission submit_study(const Study& study, const PendingTrials& pending, c
   std::int64_t number = 1;
   for (const SlurmJob& job : before) number = std::max(number, job.submission + 1);
   const int at_a_time = std::max(1, options.cpus / std::max(1, trials.front().config.run.threads));
-  const std::vector<StudyTask> tasks = pack_trials(study, out, trials, trials_of_a_task(options, trials, at_a_time));
+  const std::vector<StudyTask> tasks =
+      pack_trials(study, out, trials, trials_of_a_task(options, trials.size(), pending.seconds_of_trial, at_a_time));
   submission.tasks = tasks.size();
   const fs::path list = place / fmt::format("tasks-{}.jsonl", number);
   std::string text;

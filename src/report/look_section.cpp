@@ -107,7 +107,10 @@ figure::Drawing lay_out(const MapGrid& grid, figure::Titled titled) {
     double y = top;
     for (const auto& [name, maps] : layers)
       for (std::int64_t head = 0; head < maps.sizes[1] && grid.sample < maps.sizes[0]; ++head, y += kSide + kGap) {
+        const std::string place = fmt::format("step {} / {}, head{}", step, name, head);
+        drawing.add(figure::GroupBegin{place, place});
         drawing.add(figure::Picture{x, y, kSide, kSide, picture_of(maps, grid.sample, head)});
+        drawing.add(figure::GroupEnd{});
         if (x == kLeft)
           drawing.add(figure::Text{.at = {kLeft - 10, y + kSide / 2},
                                    .text = fmt::format("{}, head{}", name, head),

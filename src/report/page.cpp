@@ -104,20 +104,38 @@ std::string html_table(const std::vector<std::string>& heads, const std::vector<
   return html + "</tbody></table></div>\n";
 }
 
-std::string page_html(const std::vector<PageSection>& sections) {
+namespace {
+
+// For the script: every figure that it can draw anew.
+std::string embedded_data(const std::vector<PageSection>& sections) {
+  std::string figures;
+  for (const PageSection& section : sections)
+    for (const PageBlock& block : section.blocks)
+      if (block.figure && block.figure->draw.data)
+        figures +=
+            fmt::format("{}{{\"name\":{},\"title\":{},\"caption\":{},\"data\":{}}}", figures.empty() ? "" : ",\n",
+                        json_text(anchor_of(section, *block.figure)), json_text(block.figure->title),
+                        json_text(block.figure->caption), block.figure->draw.data());
+  return fmt::format("<script type=\"application/json\" id=\"eureka-data\">{{\"figures\":[{}]}}</script>\n", figures);
+}
+
+}  // namespace
+
+std::string page_html(const std::vector<PageSection>& sections, const PageBundle& bundle) {
+  const bool is_live = !bundle.script.empty();
   const std::string title =
       sections.size() == 1 ? sections[0].title : fmt::format("{} and {} more", sections[0].title, sections.size() - 1);
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width,initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" "
-      "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n<title>{} · Eureka</title>\n"
-      "<style>\n{}{}</style></head>\n<body>\n<main>\n<h1>{}</h1>\n",
-      escaped(title), figure::css_colors(), page_style::files()[0].text, escaped(title));
-  html += paragraph(
-      fmt::format(
-          "A report of eureka {}. Every figure has its data beside it; nothing here needs a network or a script.",
-          EUREKA_VERSION),
-      "muted");
+      "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:{}\">\n<title>{} · Eureka</title>\n"
+      "<style>\n{}{}{}</style></head>\n<body>\n<main>\n<h1>{}</h1>\n",
+      is_live ? fmt::format("; script-src '{}'", bundle.hash) : "", escaped(title), figure::css_colors(),
+      page_style::files()[0].text, bundle.style, escaped(title));
+  html += paragraph(fmt::format("A report of eureka {}. Every figure has its data beside it; nothing here needs a "
+                                "network, and no figure needs a script.",
+                                EUREKA_VERSION),
+                    "muted");
   html += contents(sections);
   for (const PageSection& section : sections) {
     html += fmt::format("<section>\n<h2 id=\"{}\">{}</h2>\n", escaped(section.name),
@@ -126,7 +144,9 @@ std::string page_html(const std::vector<PageSection>& sections) {
       html += block.figure ? figure_html(section, *block.figure) : block.html;
     html += "</section>\n";
   }
-  return html + "</main>\n</body></html>\n";
+  html += "</main>\n";
+  if (is_live) html += embedded_data(sections) + fmt::format("<script>{}</script>\n", bundle.script);
+  return html + "</body></html>\n";
 }
 
 }  // namespace eureka

@@ -1,4 +1,5 @@
-// A report as one HTML file: sections of text and figures. No script, no network; light and dark, on screens and paper.
+// A report as one HTML file: sections of text and figures. No network, complete without a script; light and dark, on
+// screens and paper.
 //
 //   PageSection section{.name = "cures", .title = "cures"};
 //   section.add_html(paragraph("130 runs"));
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/bundle.h"
 #include "report/report_figure.h"
 
 namespace eureka {
@@ -29,7 +31,8 @@ struct PageSection {
   void add_figure(ReportFigure figure) { blocks.push_back({{}, std::move(figure)}); }
 };
 
-std::string page_html(const std::vector<PageSection>& sections);
+// With the script that makes figures interactive, where there is one, and the data it needs.
+std::string page_html(const std::vector<PageSection>& sections, const PageBundle& bundle = report_bundle());
 
 // Pieces of HTML from text that may hold anything.
 std::string paragraph(const std::string& text, const char* style = "");

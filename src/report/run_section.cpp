@@ -4,6 +4,7 @@
 #include "report/curve_figures.h"
 #include "report/run_figures.h"
 #include "report/sections.h"
+#include "train/watched_run.h"
 
 namespace eureka {
 namespace {
@@ -63,6 +64,9 @@ PageSection run_section(const RunData& run) {
   section.add_html(heading("How is it repeated?"));
   if (run.config_text.empty()) {
     section.add_html(paragraph("Without its config it cannot be."));
+  } else if (run.config.contains(kWatchedProgram)) {
+    section.add_html(paragraph("By the program that trained it: eureka only watched."));
+    section.add_html(folded("config.toml: what was watched", code_block(run.config_text)));
   } else {
     section.add_html(
         code_block(fmt::format("eureka train {} --out again        # the same bytes, or with the config below as a "

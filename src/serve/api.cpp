@@ -25,8 +25,10 @@ std::string key_of(const RequestTarget& target) {
   return key;
 }
 
-Answer svg_answer(const ReportFigure& figure) {
-  Answer answer = text_answer(kSvg, svg_file(figure.draw(figure::Titled::yes)));
+// A file by itself, or for the page: without the title, in the colors of the page.
+Answer svg_answer(const ReportFigure& figure, bool for_page) {
+  Answer answer = text_answer(kSvg, for_page ? svg_element(figure.draw(figure::Titled::no), figure.name + "/title")
+                                             : svg_file(figure.draw(figure::Titled::yes)));
   answer.policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox";
   return answer;
 }
@@ -157,7 +159,7 @@ Answer Api::figure_answer(const Asked& asked, const RequestTarget& target) {
   for (const PageSection& section : *sections)
     for (const PageBlock& block : section.blocks) {
       if (!block.figure) continue;
-      if (block.figure->name == name) return svg_answer(*block.figure);
+      if (block.figure->name == name) return svg_answer(*block.figure, target.find("for") == "page");
       list.push_back(
           {{"name", block.figure->name}, {"title", block.figure->title}, {"caption", block.figure->caption}});
     }

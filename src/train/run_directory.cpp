@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/process_facts.h"
+#include "train/watched_run.h"
 
 namespace eureka {
 namespace {
@@ -76,6 +77,10 @@ RunConfig read_run_config(const fs::path& run_directory, const Catalog& catalog)
     throw Error(ErrorKind::input, "holds no run (there is no config.toml)", run_directory.string(),
                 "eureka train PRESET --out DIR begins one");
   const ConfigEntries entries = read_toml(read_file(path, 16 << 20), path.string());
+  if (entries.contains(kWatchedProgram))
+    throw Error(ErrorKind::input, "was watched in another program: it cannot be trained, continued or looked into here",
+                run_directory.string(),
+                "its curves and what was seen of its attention are there: eureka detect, eureka report");
   try {
     return resolve_config(entries, catalog);
   } catch (const Error& error) {

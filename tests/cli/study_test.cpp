@@ -92,7 +92,7 @@ TEST_F(StudyVerb, TellsWhatHappensAsLinesOfJson) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const std::vector<std::string> told = events(run.err);
   EXPECT_EQ(told, events(read_file(out("a") / "events.jsonl")));
-  ASSERT_EQ(told.size(), 7U);
+  ASSERT_EQ(told.size(), 8U);
   EXPECT_EQ(told.front(), "planned");
   EXPECT_EQ(std::count(told.begin(), told.end(), "trial-started"), 2);
   EXPECT_EQ(std::count(told.begin(), told.end(), "trial-ended"), 2);
@@ -103,7 +103,7 @@ TEST_F(StudyVerb, TellsWhatHappensAsLinesOfJson) {
       eureka_command({"study", "--out", out("a").string(), "--resume", "--json", "--progress", "none"});
   EXPECT_EQ(again.out, run.out);
   EXPECT_EQ(again.err, "");
-  EXPECT_EQ(events(read_file(out("a") / "events.jsonl")).size(), 7U + 5U) << "appended: none is started again";
+  EXPECT_EQ(events(read_file(out("a") / "events.jsonl")).size(), 8U + 5U) << "appended: none is started again";
 }
 
 TEST_F(StudyVerb, ComparesByATargetWhenItsFileSaysSo) {

@@ -117,6 +117,25 @@ TEST(RowJacobian, ExtremesAreEigenvaluesOfTheMatrix) {
   }
 }
 
+// Equal logits stand at the top, in between, next to the end and at it: repeated tokens have such.
+TEST(RowJacobian, ExtremesAreThoseOfTheMatrixWhereKeysAreTied) {
+  const FusedRule softmax = make_fused_rule("softmax");
+  for (const Vector& logits : {Vector{0.24, 0.24, -0.15}, Vector{0.24, -0.15, -0.15}, Vector{1, 0.3, 0.3, 0.3, -2},
+                               Vector{1, 1, 0.3, -2, -2}, Vector{2, 2, 2, 1, 1}, Vector{0.5, 0.5, 0.5, -4}}) {
+    const PlainRow row(1, 1, logits, Vector(logits.size(), 1.0));
+    const Vector a = plain_weights(softmax.row, row);
+    SmallMatrix j(a.size(), a.size());
+    for (std::size_t i = 0; i < a.size(); ++i)
+      for (std::size_t k = 0; k < a.size(); ++k) j(i, k) = (i == k ? a[i] : 0) - a[i] * a[k];
+    std::vector<double> eigenvalues = symmetric_eigenvalues(j);
+    std::sort(eigenvalues.begin(), eigenvalues.end());
+    const auto seen = row_jacobian(softmax, facts_of(row), 1, {logits, a});
+    ASSERT_TRUE(seen && seen->extremes);
+    EXPECT_NEAR(seen->extremes->largest, eigenvalues.back(), 1e-12);
+    EXPECT_NEAR(seen->extremes->smallest, eigenvalues[1], 1e-12);
+  }
+}
+
 // Worked out by hand: two keys have one direction, of eigenvalue 2 a (1 - a).
 TEST(RowJacobian, KnowsTheLimits) {
   const FusedRule softmax = make_fused_rule("softmax");

@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/error.h"
+#include "io/json.h"
 #include "report/run_data.h"
 #include "report/study_data.h"
 #include "support/drawn_study.h"
@@ -22,7 +25,15 @@ using testing::Not;
 class Report : public testing::Test {
  protected:
   fs::path at(const std::string& name) const { return directory_.path() / name; }
-  std::string page(const std::vector<fs::path>& places) const { return page_html(read_sections(places, catalog_)); }
+  std::string page(const std::vector<fs::path>& places, const PageBundle& bundle = {}) const {
+    return page_html(read_sections(places, catalog_), bundle);
+  }
+  // What the script of a page gets.
+  static Json embedded(const std::string& page) {
+    const std::string begin = "<script type=\"application/json\" id=\"eureka-data\">";
+    const std::size_t at = page.find(begin) + begin.size();
+    return Json::parse(page.substr(at, page.find("</script>", at) - at));
+  }
   std::vector<std::string> names(const fs::path& place) const {
     std::vector<std::string> found;
     for (const PageSection& section : read_sections({place}, catalog_))
@@ -116,6 +127,57 @@ TEST_F(Report, EscapesNamesEverywhere) {
   EXPECT_EQ(MarkupCheck(body(text)).problem(), "");
   EXPECT_THAT(text, Not(HasSubstr("<script")));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+constexpr PageBundle kBundle{"let page;", "b{color:red}", "sha256-abc="};
+
+TEST_F(Report, LetsItsOwnScriptRunAndNoOther) {
+  write_study(at("study"), {});
+  const std::string text = page({at("study")}, kBundle);
+  EXPECT_THAT(text, HasSubstr("<script>let page;</script>"));
+  EXPECT_THAT(text, HasSubstr("img-src data:; script-src 'sha256-abc='\">"));
+  EXPECT_THAT(text, HasSubstr("b{color:red}</style>"));
+  EXPECT_THAT(page({at("study")}), Not(HasSubstr("script-src")));
+}
+
+TEST_F(Report, GivesItsScriptWhatIsDrawn) {
+  write_study(at("study"), {.seeds = 3});
+  const Json data = embedded(page({at("study")}, kBundle));
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < data.at("figures").size(); ++i) {
+    const Json& figure = data.at("figures").at(i);
+    names.push_back(figure.at("name").get<std::string>());
+    EXPECT_GT(figure.at("data").at("panels").size(), 0U);
+  }
+  EXPECT_THAT(names, testing::ElementsAre("study/survival", "study/curves", "study/aligned", "study/seeds"));
+  const Json& curve = data.at("figures").at(1).at("data").at("panels").at(0).at("curves").at(0);
+  EXPECT_EQ(curve.at("name").get<std::string>(), "softmax");
+  EXPECT_EQ(curve.at("tone").at("color").get<std::string>(), "--ink");
+  EXPECT_EQ(curve.at("x").size(), curve.at("y").size());
+  EXPECT_EQ(curve.at("band").at("low").size(), curve.at("band").at("x").size());
+  EXPECT_TRUE(data.at("figures").at(0).at("data").at("rows").get<bool>());
+}
+
+TEST_F(Report, NamesDoNotEndTheElementThatHoldsTheData) {
+  const std::string evil = "</script><script>alert(\"1\")</script> & 'b' \x1b[2J";
+  write_study(at("study"), {.arms = {"softmax", evil}});
+  const std::string text = page({at("study")}, kBundle);
+  const Json data = embedded(text);
+  EXPECT_EQ(data.at("figures").at(1).at("data").at("panels").at(0).at("curves").at(1).at("name").get<std::string>(),
+            "</script><script>alert(\"1\")</script> & 'b' \\u001b[2J");
+  EXPECT_THAT(text, Not(HasSubstr("<script>alert")));
+}
+
+TEST_F(Report, ADrawingOfWhatIsNoNumberIsDataToo) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  figure::Chart chart;
+  chart.panels.push_back({.x = {.label = "<x>", .low = none}, .y = {.label = "y", .is_logarithmic = true}});
+  chart.panels[0].series.push_back({.name = "a", .tone = {}, .points = {{0, 1}, {1, none}, {2, 1e300}}});
+  chart.panels[0].lines.push_back({.at = none});
+  const Json panel = Json::parse(figure_data(chart)).at("panels").at(0);
+  EXPECT_EQ(panel.at("curves").at(0).at("y").dump(), "[1,null,1e+300]");
+  EXPECT_EQ(panel.at("x").dump(), "{\"label\":\"<x>\"}");
+  EXPECT_EQ(panel.at("lines").size(), 0U);
 }
 
 TEST_F(Report, OfADamagedRunSaysWhatIsMissing) {

@@ -25,7 +25,6 @@ std::string to_text(const RunMeta& meta) {
                {"commit", meta.commit},
                {"command", meta.command},
                {"started", meta.started},
-               {"ended", meta.ended.empty() ? Json(nullptr) : Json(meta.ended)},
                {"status", status_name(meta.status)},
                {"seed", meta.seed},
                {"host", meta.host},
@@ -37,6 +36,7 @@ std::string to_text(const RunMeta& meta) {
                {"device", meta.device},
                {"updates_done", meta.updates_done},
                {"seconds_of_last_session", meta.seconds_of_last_session}};
+  if (!meta.ended.empty()) json["ended"] = meta.ended;
   if (meta.memory_bytes > 0) json["memory_bytes"] = meta.memory_bytes;
   if (meta.disk_bytes > 0) json["disk_bytes"] = meta.disk_bytes;
   if (!meta.why_not_fused.empty()) json["why_not_fused"] = meta.why_not_fused;

@@ -1,0 +1,65 @@
+"""A LightningModule, watched by a callback.
+
+python examples/lightning_module.py          some 20 seconds on one core
+"""
+
+import logging
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import lightning
+import torch
+import torch.nn.functional as F
+from eureka.lightning import EurekaCallback
+from two_step import Classifier, TwoStep
+
+torch.set_num_threads(1)
+
+
+class Module(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.model = Classifier()
+
+    def training_step(self, batch, _):
+        return F.cross_entropy(self.model(batch[0]), batch[1], label_smoothing=0.1)
+
+    def validation_step(self, batch, _):
+        self.log("val_accuracy", (self.model(batch[0]).argmax(-1) == batch[1]).float().mean())
+
+    def configure_optimizers(self):
+        return torch.optim.AdamW(self.parameters(), 3e-3, weight_decay=0.05)
+
+
+def loader(samples, seed, size):
+    task = TwoStep()
+    return torch.utils.data.DataLoader(
+        torch.utils.data.TensorDataset(*task.batch(samples, torch.Generator().manual_seed(seed))), batch_size=size
+    )
+
+
+def main(steps=400):
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore")
+    lightning.seed_everything(1, verbose=False)
+    callback = EurekaCallback(Path(tempfile.mkdtemp()) / "run", every=50, plateau_level=0.55)
+    trainer = lightning.Trainer(
+        max_steps=steps,
+        accelerator="cpu",
+        val_check_interval=25,
+        callbacks=[callback],
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    trainer.fit(Module(), loader(steps * 64, 1, 64), loader(500, 2, 500))
+    run = callback.watch.run
+    print(f"accuracy {run.curve('val_accuracy').values[-1]:.3f}, moment {run.moment}, looks at {len(run.steps)} rows")
+    print(f"eureka report {run.path}")
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

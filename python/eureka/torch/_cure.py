@@ -1,0 +1,262 @@
+"""Another attention rule in somebody's model, without a change of its code."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from .._error import Error
+from ._call import HIDDEN, Call, call_of
+from ._intercept import (
+    BADDBMM,
+    EINSUM,
+    MHA,
+    PRODUCTS,
+    SDPA,
+    inside_multi_head_attention,
+    is_attention_softmax,
+    plain_model,
+    refuse_meta,
+)
+from ._rules import HeatTreatment, Rule, rule_of
+
+_CURE = "_eureka_cure"
+_cured: weakref.WeakSet[nn.Module] = weakref.WeakSet()
+
+
+def attend_by(rule: Rule, call: Call) -> Tensor:
+    """Attention by a rule, which a watch is told of."""
+    from ._watch import watching
+
+    watch = watching()
+    if watch is None:
+        return rule.attend(call, SDPA)
+    with watch.cured(call, rule) as seen:
+        out = rule.attend(call, SDPA)
+        seen(out)
+    return out
+
+
+class CureMode(TorchFunctionMode):
+    """Inside the modules that are cured: attention by the rule."""
+
+    def __init__(self, cure: AttentionCure) -> None:
+        super().__init__()
+        self.cure = cure
+        self.width: int | None = None
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Passes on all but attention."""
+        kwargs = kwargs or {}
+        if func is SDPA:
+            self.cure.calls += 1
+            return attend_by(self.cure.rule, call_of(args, kwargs))
+        if func is MHA:
+            return inside_multi_head_attention(self, func, args, kwargs)
+        if is_attention_softmax(func, args, kwargs):
+            self.cure.calls += 1
+            return self._weigh(func, args, kwargs)
+        if func in PRODUCTS or func in BADDBMM or func is EINSUM:
+            self._note_width(func, args)
+        return func(*args, **kwargs)
+
+    def _weigh(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        from ._watch import watching
+
+        rule = self.cure.rule
+        z = args[0] if args else kwargs["input"]
+        if rule.needs_queries():
+            raise Error(
+                f"{rule.name} needs queries and keys, and this model computes its logits by itself",
+                "usage",
+                hint="let it use scaled_dot_product_attention (Hugging Face: attn_implementation='sdpa')",
+            )
+        if self.width is None:
+            raise Error(
+                "a softmax was met before any product of queries and keys", "usage", hint="name the layers to cure"
+            )
+
+        def weigh() -> Tensor:
+            exact = z if z.dtype == torch.float64 else z.float()
+            visible = exact > HIDDEN
+            scale = self.width**-0.5  # type: ignore[operator]
+            weights = rule.weights(exact.masked_fill(~visible, 0.0), visible, self.width or 1, scale)
+            return weights.to(kwargs.get("dtype") or z.dtype)
+
+        watch = watching()
+        return weigh() if watch is None else watch.weighed(z, rule, weigh)
+
+    def _note_width(self, func: Any, args: tuple[Any, ...]) -> None:
+        """Of a head: what queries and keys were summed over, last before the softmax."""
+        left = args[1] if func in BADDBMM or func is EINSUM else args[0]
+        if isinstance(left, Tensor) and left.dim() >= 3:
+            self.width = left.shape[-1]
+
+
+class AttentionCure:
+    """A rule in force in a model: a context, or for good until :meth:`remove`."""
+
+    def __init__(self, model: nn.Module, rule: Rule, modules: list[nn.Module]) -> None:
+        self.model = model
+        self.rule = rule
+        self.calls = 0  #: attention computed by the rule so far
+        self._modules: list[nn.Module] = []
+        self._steps = 0
+        mode = CureMode(self)
+        for module in modules:
+            self._put_into(module, mode)
+
+    def __deepcopy__(self, memo: Any) -> AttentionCure:
+        # A copy of a cured model is cured by the same.
+        return self
+
+    def _put_into(self, module: nn.Module, mode: CureMode) -> None:
+        original = type(module)
+
+        @functools.wraps(original.forward)
+        def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+            with mode:
+                return original.forward(self, *args, **kwargs)
+
+        # A class of its own, and not a function in the module: a deep copy must run its own layers.
+        module.__class__ = type(original.__name__, (original,), {"forward": forward, _CURE: self})
+        self._modules.append(module)
+        _cured.add(module)
+
+    def step(self) -> None:
+        """One update has been done: for a rule with a schedule."""
+        self._steps += 1
+        if isinstance(self.rule, HeatTreatment):
+            self.rule.go_to(self._steps)
+
+    def remove(self) -> None:
+        """The model is as it was."""
+        for module in self._modules:
+            module.__class__ = type(module).__bases__[0]
+            _cured.discard(module)
+        self._modules.clear()
+
+    def __enter__(self) -> AttentionCure:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+def _refuse_twice(modules: list[nn.Module]) -> None:
+    """A call of attention has one rule."""
+    for module in modules:
+        for other in list(_cured):
+            if any(part is other for part in module.modules()) or any(part is module for part in other.modules()):
+                raise Error(f"a cure is in force in {type(other).__name__} already", "usage", hint="remove() it first")
+
+
+def cure_of(module: nn.Module) -> AttentionCure | None:
+    """The cure in force in a module, if there is one."""
+    found = getattr(type(module), _CURE, None)
+    return found if isinstance(found, AttentionCure) else None
+
+
+def _modules_of(model: nn.Module, layers: Iterable[str] | str | None) -> list[nn.Module]:
+    if layers is None:
+        return [model]
+    named = dict(model.named_modules())
+    chosen = []
+    for name in [layers] if isinstance(layers, str) else layers:
+        if name not in named:
+            near = [one for one in named if one.endswith(name) or name in one][:6]
+            raise Error(
+                f"the model has no module '{name}'", "usage", hint=f"did you mean {', '.join(near)}?" if near else ""
+            )
+        chosen.append(named[name])
+    return chosen
+
+
+def cure(
+    model: nn.Module, rule: str | Rule = "norm_softmax", layers: Iterable[str] | str | None = None, **options: Any
+) -> AttentionCure:
+    """Puts another attention rule into a model: ``with eureka.cure(model, "norm_softmax"): train()``.
+
+    Without ``with`` it stays until :meth:`AttentionCure.remove`. ``layers`` are names of modules
+    (``model.named_modules()``); all of the model when left out. Parameters, state_dict and the code of the model stay
+    as they are.
+
+    Rules: norm_softmax (``deviation="variance"``), scale (``multiple=16``), heat_treatment (``steps=10000``,
+    ``start=24``; call :meth:`AttentionCure.step` after each update), qk_norm (``norm="rms"``), sigmoid, softmax_one,
+    scalable_softmax, entmax15. Attention must go through ``scaled_dot_product_attention`` or a softmax over the last
+    dimension; qk_norm needs the former.
+    """
+    made = rule_of(rule, options)
+    target = plain_model(model)
+    refuse_meta(target)
+    modules = _modules_of(target, layers)
+    _refuse_twice(modules)
+    return AttentionCure(target, made, modules)
+
+
+def attention_function(rule: str | Rule, **options: Any) -> Any:
+    """A function for Hugging Face's AttentionInterface that computes attention by a rule."""
+    made = rule_of(rule, options)
+
+    def forward(
+        module: nn.Module,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attention_mask: Tensor | None,
+        scaling: float | None = None,
+        dropout: float = 0.0,
+        is_causal: bool | None = None,
+        **_: Any,
+    ) -> tuple[Tensor, None]:
+        if is_causal is None:
+            is_causal = bool(getattr(module, "is_causal", True))
+        if attention_mask is not None:
+            attention_mask = attention_mask[..., : key.shape[-2]]
+        causal = bool(is_causal) and attention_mask is None and query.shape[-2] > 1
+        call = Call(
+            query,
+            key,
+            value,
+            attention_mask,
+            dropout,
+            causal,
+            query.shape[-1] ** -0.5 if scaling is None else float(scaling),
+            grouped=key.shape[-3] != query.shape[-3],
+        )
+        out = attend_by(made, call)
+        return out.transpose(1, 2).contiguous(), None
+
+    return forward
+
+
+HUGGING_FACE_NAMES = (
+    "norm_softmax",
+    "qk_norm",
+    "sigmoid",
+    "softmax_one",
+    "scalable_softmax",
+    "entmax15",
+)
+
+
+def register_with_transformers() -> list[str]:
+    """Makes the rules known to Hugging Face: ``attn_implementation="eureka_norm_softmax"``. Returns the names."""
+    from transformers import AttentionInterface
+    from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+
+    names = []
+    for name in HUGGING_FACE_NAMES:
+        registered = f"eureka_{name}"
+        AttentionInterface.register(registered, attention_function(name))
+        AttentionMaskInterface.register(registered, sdpa_mask)
+        names.append(registered)
+    return names

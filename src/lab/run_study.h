@@ -21,7 +21,6 @@ struct StudyRequest {
 
 struct StudyOutcome {
   StudyEnd end = StudyEnd::complete;
-  double seconds_of_trial = 0;  // on this machine, as far as a few steps tell; 0: unknown
   std::vector<TrialFailure> failures;
   std::optional<StudyReport> report;  // nothing when interrupted, or when the runs to continue failed
 };
@@ -33,8 +32,9 @@ Study read_study_directory(const fs::path& out);
 struct PendingTrials {
   std::string phase;
   std::size_t ended = 0;
-  std::vector<Trial> trials;  // without a result yet
-  bool is_last_phase = true;  // else these are runs that a branching study continues: ask again when they have ended
+  std::vector<Trial> trials;    // without a result yet
+  bool is_last_phase = true;    // else these are runs that a branching study continues: ask again when they have ended
+  double seconds_of_trial = 0;  // on this machine, as far as a few steps tell; 0: unknown
   std::vector<TrialFailure> failures;  // damaged: they cannot be run
 };
 

@@ -1,4 +1,4 @@
-// Takes addresses out of package-lock.json: `npm ci` needs versions and checksums only, from whatever registry is set up.
+// Takes addresses out of package-lock.json: npm needs versions and checksums only, from whatever registry is set up.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const file = new URL('../package-lock.json', import.meta.url);

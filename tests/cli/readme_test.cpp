@@ -132,7 +132,7 @@ TEST_P(Documents, CommandsWorkInOrder) {
 TEST_P(Documents, BlocksOfCommandsAreMarked) {
   const std::vector<std::string> known = {"",        "sh",         "console",    "sh make", "sh gpu",       "sh files",
                                           "sh slow", "sh network", "sh cluster", "yaml",    "console slow", "toml",
-                                          "cpp",     "json"};
+                                          "cpp",     "json",       "python"};
   for (const Block& block : blocks_of(read_file(kRoot / GetParam()))) {
     EXPECT_NE(std::find(known.begin(), known.end(), block.fence), known.end()) << block.fence << "\n" << block.text;
     if (block.fence.starts_with("sh") || block.fence.starts_with("console")) continue;

@@ -1,5 +1,5 @@
-#include "base/directory_lock.h"
 #include "base/files.h"
+#include "base/directory_lock.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

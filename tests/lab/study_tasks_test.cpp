@@ -20,10 +20,11 @@ const Catalog& catalog() {
 }
 
 Study small_study() {
-  return read_study({"[study]\nbase = \"two-step\"\nseeds = 3\ntimeout = 77\nset.train.steps = 40\n"
-                     "slurm.partition = \"short\"\nslurm.cpus = 4\n"
-                     "[[arm]]\nname = \"a\"\n[[arm]]\nname = \"b\"\nset.attention.rule = \"qk_norm\"\n",
-                     "small.toml", "small"});
+  return read_study(
+      {"[study]\nbase = \"two-step\"\nseeds = 3\ntimeout = 77\nset.train.steps = 40\n"
+       "slurm.partition = \"short\"\nslurm.cpus = 4\n"
+       "[[arm]]\nname = \"a\"\n[[arm]]\nname = \"b\"\nset.attention.rule = \"qk_norm\"\n",
+       "small.toml", "small"});
 }
 
 class StudyTasks : public testing::Test {
@@ -128,8 +129,13 @@ TEST(SlurmScript, SaysWhatIsAskedOfSlurmAndNoMore) {
   EXPECT_THAT(plain, HasSubstr("--output=\"/s/50%% logs/%A_%a.log\"\n"));
   for (const char* unasked : {"--partition", "--account", "--time", "--mem"})
     EXPECT_THAT(plain, testing::Not(HasSubstr(unasked)));
-  const std::string asked = trials_script(
-      array, {.partition = "p", .account = "a", .time = "1:00", .mem = "2G", .cpus = 2, .max_running = 7, .sbatch = "--nice=5"});
+  const std::string asked = trials_script(array, {.partition = "p",
+                                                  .account = "a",
+                                                  .time = "1:00",
+                                                  .mem = "2G",
+                                                  .cpus = 2,
+                                                  .max_running = 7,
+                                                  .sbatch = "--nice=5"});
   for (const char* said : {"--partition=p\n", "--account=a\n", "--time=1:00\n", "--mem=2G\n", "--cpus-per-task=2\n",
                            "--array=0-499%7\n", "#SBATCH --nice=5\n"})
     EXPECT_THAT(asked, HasSubstr(said));

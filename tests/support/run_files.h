@@ -8,8 +8,8 @@
 
 namespace eureka {
 
-// By path below `directory`. Left out: what names times, hosts and processes (meta.json, tb/, .lock, .lock-owner, the events of a
-// study, what a trial said).
+// By path below `directory`. Left out: what names times, hosts and processes (meta.json, tb/, .lock, .lock-owner, the
+// events of a study, what a trial said).
 inline std::map<std::string, std::string> repeatable_files(const fs::path& directory) {
   std::map<std::string, std::string> files;
   const bool is_study = fs::exists(directory / "study.toml");

@@ -105,7 +105,8 @@ test: packages
 	@scripts/configure release TORCH TESTS
 	@scripts/python-part
 	@cmake --build --preset release -j $(JOBS)
-	ctest --preset release -j $(JOBS) -LE 'slow|slurm'
+	ctest --preset release -j $(JOBS) -LE 'slow|slurm|browser'
+	ctest --preset release -L browser --repeat until-pass:2
 
 # A real Slurm of three nodes on this machine; five minutes.
 test-cluster:

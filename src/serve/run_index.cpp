@@ -58,9 +58,10 @@ std::shared_ptr<const IndexSnapshot> RunIndex::snapshot() {
 std::shared_ptr<const IndexSnapshot> RunIndex::snapshot_with(const std::string& id) {
   const std::lock_guard lock(mutex_);
   const auto age = std::chrono::steady_clock::now() - looked_;
-  if (last_ && age < kFresh) return last_;
   const auto known = known_.find(id);
-  if (!last_ || age > kFreshForOne || known == known_.end() || !known->second.run) return look_through();
+  const bool is_run_known = last_ && known != known_.end() && known->second.run;
+  if (last_ && !is_run_known && age < kFresh) return last_;
+  if (!is_run_known || age > kFreshForOne) return look_through();
   const auto directory = tree_.open(id);
   if (!directory || !is_run(*directory)) return look_through();
   has_changed_ = false;

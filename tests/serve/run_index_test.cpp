@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "io/json.h"
 #include "serve/index_json.h"
 #include "support/drawn_study.h"
 #include "support/temporary_directory.h"
@@ -105,6 +106,20 @@ TEST_F(Index, ARunThatGoesOnTellsItsMomentAndStep) {
   EXPECT_FALSE(run.has_ended());
   const auto index = fresh();
   EXPECT_EQ(entry_json(*index->find("run"), *index).at("step").get<double>(), 1010);
+}
+
+// Who watches a run asks again when he is told that its status has changed, and must not be told the old one.
+TEST_F(Index, ARunThatIsAskedForIsAsItIsNow) {
+  write_run(at("run"), {.moment = 400});
+  fs::remove(at("run") / "summary.json");
+  RunIndex index(tree());
+  const auto status = [&] { return index.snapshot_with("run")->find("run")->run->status; };
+  for (const char* now : {"running", "interrupted", "running"}) {
+    Json meta = Json::parse(read_file(at("run") / "meta.json"));
+    meta["status"] = now;
+    replace_file(at("run") / "meta.json", meta.dump());
+    EXPECT_EQ(status(), now);
+  }
 }
 
 TEST_F(Index, DamagedDirectoriesAreThereAndSaySo) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import {
-  discard, download, eureka, makeStudy, openBrowser, openPage, rowsOf, scratch, serve, startTraining, until, violations,
+  discard, download, eureka, makeStudy, openBrowser, openPage, pictureOf, rowsOf, scratch, serve, startTraining, until, violations,
 } from './support.mjs';
 
 let folder, server, browser;
@@ -39,13 +39,13 @@ test('a run that trains appears in the list, and its curve grows while one looks
     const chart = firstChart(page);
     await chart.locator('canvas').waitFor();
     const before = await rowsOf(page, chart);
-    const picture = await chart.locator('canvas').screenshot();
+    const picture = await pictureOf(chart.locator('canvas'));
     let now = before;
     await until('more rows', async () => (now = await rowsOf(page, chart)).length > before.length + 5);
     assert.deepEqual(now.slice(0, 2), before.slice(0, 2));
     const steps = now.filter((row) => row[1] === 'validation').map((row) => Number(row[2]));
     assert.deepEqual(steps, [...new Set(steps)].sort((a, b) => a - b));
-    assert.notDeepEqual(await chart.locator('canvas').screenshot(), picture);
+    assert.notDeepEqual(await pictureOf(chart.locator('canvas')), picture);
     await page.getByText('running').first().waitFor();
   } finally {
     training.kill('SIGTERM');
@@ -117,11 +117,11 @@ test('x in samples, logarithmic axes and smoothing change what is drawn', async 
   await page.getByLabel('x', { exact: true }).selectOption('samples');
   await until('samples', async () => (await lastX()) > steps);
   assert.equal((await lastX()) % steps, 0);
-  let picture = await chart.locator('canvas').screenshot();
+  let picture = await pictureOf(chart.locator('canvas'));
   for (const key of ['y', 'l', ']']) {
     await page.keyboard.press(key);
-    await until(`another picture after ${key}`, async () => !(await chart.locator('canvas').screenshot()).equals(picture));
-    picture = await chart.locator('canvas').screenshot();
+    await until(`another picture after ${key}`, async () => !(await pictureOf(chart.locator('canvas'))).equals(picture));
+    picture = await pictureOf(chart.locator('canvas'));
   }
   assert.match(page.url(), /x=samples&log=xy&smooth=1/);
   await page.locator('summary', { hasText: 'attention' }).click();

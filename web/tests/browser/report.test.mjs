@@ -4,7 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { after, before, test } from 'node:test';
-import { discard, download, eureka, makeStudy, openBrowser, openPage, rowsOf, scratch, serve, until, violations } from './support.mjs';
+import {
+  discard, download, eureka, makeStudy, openBrowser, openPage, pictureOf, rowsOf, scratch, serve, until, violations,
+} from './support.mjs';
 
 let folder, browser, report;
 
@@ -37,9 +39,9 @@ test('from disk: figures zoom, hide and show, seeds appear, files are made', asy
   assert.equal(await figure.locator('> .plot').isVisible(), false);
   const before = await rowsOf(page, figure);
   assert.deepEqual([...new Set(before.map((row) => row[1]))].sort(), ['qk', 'softmax']);
-  const picture = await figure.locator('canvas').first().screenshot();
+  const picture = await pictureOf(figure.locator('canvas').first());
   await figure.getByLabel('single seeds').check();
-  await until('thin lines', async () => !(await figure.locator('canvas').first().screenshot()).equals(picture));
+  await until('thin lines', async () => !(await pictureOf(figure.locator('canvas').first())).equals(picture));
   await figure.getByRole('button', { name: 'qk', exact: true }).click();
   assert.equal(await figure.getByRole('button', { name: 'qk', exact: true }).getAttribute('aria-pressed'), 'false');
   const plot = await figure.locator('.u-over').first().boundingBox();

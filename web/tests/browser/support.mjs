@@ -106,6 +106,17 @@ export async function rowsOf(page, figure) {
   return bytes.toString().trim().split('\n').slice(1).map((line) => line.split(','));
 }
 
+// A canvas may be drawn anew, as another element, while its picture is taken.
+export async function pictureOf(canvas) {
+  for (let attempt = 1; ; ++attempt) {
+    try {
+      return await canvas.screenshot({ timeout: 10_000 });
+    } catch (error) {
+      if (attempt === 5) throw error;
+    }
+  }
+}
+
 export async function until(what, holds) {
   const end = Date.now() + PATIENCE;
   while (!(await holds())) {

@@ -11,6 +11,8 @@
 
 namespace eureka {
 
+fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
+
 int run_program(std::vector<std::string> words, const fs::path& directory, const fs::path& log) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());

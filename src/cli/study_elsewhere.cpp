@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/output.h"
+#include "base/run_program.h"
 #include "cli/study_text.h"
 #include "io/json.h"
 #include "lab/slurm.h"
@@ -21,8 +22,6 @@ using namespace std::chrono_literals;
 constexpr auto kBetweenLooks = 5s;
 // A controller that is started again answers nobody for a while.
 constexpr int kPatience = 60;
-
-fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
 
 int print_plan(const Study& study, const StudyRequest& request) {
   const PendingTrials pending = prepare_study(study, catalog(), {request.out, true}, 1);

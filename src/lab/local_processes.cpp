@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "base/run_program.h"
 #include "lab/trial_log.h"
 
 namespace eureka {
@@ -16,8 +17,6 @@ using Clock = TrialProcess::Clock;
 constexpr auto kPollOnStop = 100ms;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
 
 fs::path log_of(const Trial& trial) { return trial.directory / kTrialLog; }
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "base/run_program.h"
@@ -39,7 +41,7 @@ std::string trimmed(std::string text) {
 
 // What a program of Slurm's printed. Throws Error(failed) with that when it did not do its work.
 std::string said_by(const std::vector<std::string>& words, const fs::path& directory = "/") {
-  const fs::path place = fs::temp_directory_path() / fmt::format("eureka-XXXXXX");
+  const fs::path place = fs::temp_directory_path() / "eureka-XXXXXX";
   std::string name = place.string();
   if (::mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::failed, "cannot be written", place.string());
   const fs::path log = fs::path(name) / "said";

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/files.h"
+#include "base/run_program.h"
 #include "engine/engine.h"
 #include "engine/libtorch_environment.h"
 
@@ -15,10 +16,9 @@ const char* chosen_library() { return std::getenv("EUREKA_TORCH_LIBRARY"); }
 
 fs::path library_path() {
   if (const char* chosen = chosen_library()) return chosen;
-  std::error_code failure;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
+  const fs::path program = this_program();
   const fs::path beside = program.parent_path() / "libeureka_torch.so";
-  if (fs::exists(beside, failure)) return beside;
+  if (std::error_code failure; fs::exists(beside, failure)) return beside;
   return program.parent_path().parent_path() / "lib" / "libeureka_torch.so";
 }
 

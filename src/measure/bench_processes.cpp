@@ -13,6 +13,7 @@
 
 #include "base/embedded.h"
 #include "base/error.h"
+#include "base/run_program.h"
 #include "io/json.h"
 
 namespace eureka {
@@ -132,7 +133,7 @@ double peak_memory_mb() {
 }
 
 std::string output_of_self(const std::vector<std::string>& arguments) {
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string program = this_program().string();
   std::vector<char*> words = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);

@@ -7,25 +7,10 @@
 
 #include "base/files.h"
 #include "io/json.h"
+#include "support/reference_array.h"
 
 namespace eureka {
 namespace {
-
-struct Array {
-  explicit Array(const Json& json) {
-    for (const Json& sample : json)
-      for (const Json& head : sample)
-        for (const Json& row : head)
-          for (const Json& value : row) values.push_back(value.get<float>());
-    sizes = {static_cast<std::int64_t>(json.size()), static_cast<std::int64_t>(json[0].size()),
-             static_cast<std::int64_t>(json[0][0].size()), static_cast<std::int64_t>(json[0][0][0].size())};
-  }
-  TensorView view() const {
-    return {values.data(), sizes, {sizes[1] * sizes[2] * sizes[3], sizes[2] * sizes[3], sizes[3]}};
-  }
-  std::vector<float> values;
-  std::array<std::int64_t, 4> sizes;
-};
 
 TEST(ArrayAttention, EveryNumberAndTensorOfTheReferenceIsReproduced) {
   std::size_t compared = 0;
@@ -33,7 +18,7 @@ TEST(ArrayAttention, EveryNumberAndTensorOfTheReferenceIsReproduced) {
     if (!one.contains("heads")) continue;
     SCOPED_TRACE(one.at("name").get<std::string>());
     const Json& given = one.at("given");
-    const Array q(given.at("q")), k(given.at("k")), v(given.at("v")), d_out(given.at("d_out"));
+    const ReferenceArray q(given.at("q")), k(given.at("k")), v(given.at("v")), d_out(given.at("d_out"));
     ArrayAttention arrays{.q = q.view(), .k = k.view(), .v = v.view(), .d_out = d_out.view()};
     arrays.scale = given.at("scale").get<std::vector<float>>();
     arrays.causal = given.at("causal").get<bool>();
@@ -53,7 +38,7 @@ TEST(ArrayAttention, EveryNumberAndTensorOfTheReferenceIsReproduced) {
           EXPECT_NEAR(numbers.at(full), expected.get<double>(), 1e-5 * std::max(1.0, expected.get<double>())) << full;
           ++compared;
         }
-    const Array d_q(one.at("tensors").at("d_q"));
+    const ReferenceArray d_q(one.at("tensors").at("d_q"));
     ASSERT_EQ(look.tensors.d_q.size(), d_q.values.size());
     for (std::size_t i = 0; i < d_q.values.size(); ++i) EXPECT_NEAR(look.tensors.d_q[i], d_q.values[i], 1e-5);
   }

@@ -8,36 +8,17 @@
 #include "diagnostics/diagnostic.h"
 #include "io/json.h"
 #include "kernels/fused_rules.h"
+#include "support/reference_array.h"
 
 namespace eureka {
 namespace {
 
-// A samples x heads x rows x columns array of the file, in float32.
-struct Array {
-  explicit Array(const Json& json) {
-    for (const Json& sample : json)
-      for (const Json& head : sample)
-        for (const Json& row : head)
-          for (const Json& value : row) values.push_back(value.get<float>());
-    sizes = {static_cast<std::int64_t>(json.size()), static_cast<std::int64_t>(json[0].size()),
-             static_cast<std::int64_t>(json[0][0].size()), static_cast<std::int64_t>(json[0][0][0].size())};
-  }
-  TensorView view(std::int64_t first, std::int64_t samples) const {
-    const std::int64_t head = sizes[2] * sizes[3];
-    return {values.data() + first * sizes[1] * head,
-            {samples, sizes[1], sizes[2], sizes[3]},
-            {sizes[1] * head, head, sizes[3]}};
-  }
-  Array times(const std::vector<float>& factor_of_head) const {
-    Array product = *this;
-    const auto per_head = static_cast<std::size_t>(sizes[2] * sizes[3]);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      product.values[i] *= factor_of_head[i / per_head % factor_of_head.size()];
-    return product;
-  }
-  std::vector<float> values;
-  std::array<std::int64_t, 4> sizes;
-};
+ReferenceArray times(ReferenceArray array, const std::vector<float>& factor_of_head) {
+  const auto per_head = static_cast<std::size_t>(array.sizes[2] * array.sizes[3]);
+  for (std::size_t i = 0; i < array.values.size(); ++i)
+    array.values[i] *= factor_of_head[i / per_head % factor_of_head.size()];
+  return array;
+}
 
 // q.k of every pair, before the scale.
 Json products(const Json& q, const Json& k) {
@@ -69,17 +50,17 @@ class Case {
         strength_(scale_.size(), 1.0F),
         rule_(make_fused_rule("softmax")) {
     const Json &given = one.at("given"), &tensors = one.at("tensors");
-    const Array d_scaled_logits(tensors.at("d_scaled_logits"));
-    values_ = {{Point::q, Array(given.at("q"))},
-               {Point::k, Array(given.at("k"))},
-               {Point::v, Array(given.at("v"))},
-               {Point::logits, Array(products(given.at("q"), given.at("k")))},
-               {Point::weights, Array(tensors.at("weights"))}};
-    gradients_ = {{Point::q, Array(tensors.at("d_q"))},
-                  {Point::k, Array(tensors.at("d_k"))},
-                  {Point::v, Array(tensors.at("d_v"))},
-                  {Point::logits, d_scaled_logits.times(scale_)},
-                  {Point::weights, Array(tensors.at("d_weights"))}};
+    const ReferenceArray d_scaled_logits(tensors.at("d_scaled_logits"));
+    values_ = {{Point::q, ReferenceArray(given.at("q"))},
+               {Point::k, ReferenceArray(given.at("k"))},
+               {Point::v, ReferenceArray(given.at("v"))},
+               {Point::logits, ReferenceArray(products(given.at("q"), given.at("k")))},
+               {Point::weights, ReferenceArray(tensors.at("weights"))}};
+    gradients_ = {{Point::q, ReferenceArray(tensors.at("d_q"))},
+                  {Point::k, ReferenceArray(tensors.at("d_k"))},
+                  {Point::v, ReferenceArray(tensors.at("d_v"))},
+                  {Point::logits, times(d_scaled_logits, scale_)},
+                  {Point::weights, ReferenceArray(tensors.at("d_weights"))}};
     make_mask(given);
   }
 
@@ -119,7 +100,7 @@ class Case {
         }
   }
 
-  std::map<Point, Array> values_, gradients_;
+  std::map<Point, ReferenceArray> values_, gradients_;
   std::vector<float> scale_, strength_;
   std::vector<std::uint8_t> mask_;
   FusedRule rule_;

@@ -98,7 +98,7 @@ MachineIdentity this_machine() {
   return machine;
 }
 
-DirectoryClaim::DirectoryClaim(const fs::path& directory, MachineIdentity machine, ClaimTiming timing)
+DirectoryClaim::DirectoryClaim(const fs::path& directory, const MachineIdentity& machine, ClaimTiming timing)
     : file_(directory / kClaimFile) {
   for (int attempt = 0; !make(machine); ++attempt) {
     std::optional<Claim> claim = read_claim(file_);

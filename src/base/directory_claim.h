@@ -39,7 +39,8 @@ struct ClaimTiming {
 class DirectoryClaim {
  public:
   // Requires: this process holds the machine's own lock on it. On a full disk there is no claim, and no complaint.
-  explicit DirectoryClaim(const fs::path& directory, MachineIdentity machine = this_machine(), ClaimTiming timing = {});
+  explicit DirectoryClaim(const fs::path& directory, const MachineIdentity& machine = this_machine(),
+                          ClaimTiming timing = {});
   ~DirectoryClaim();
   DirectoryClaim(const DirectoryClaim&) = delete;
   DirectoryClaim& operator=(const DirectoryClaim&) = delete;

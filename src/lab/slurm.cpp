@@ -214,7 +214,7 @@ SlurmSubmission submit_study(const Study& study, const PendingTrials& pending, c
   atomic_write(list, text);
 
   AppendFile record(jobs_file(out));
-  const auto note = [&](SlurmJob job) {
+  const auto note = [&](const SlurmJob& job) {
     record.append_line(line_of(job));
     record.sync();
   };

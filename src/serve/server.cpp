@@ -4,9 +4,9 @@
 #include <microhttpd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <optional>
 
 #include "serve/confine.h"
@@ -92,7 +92,7 @@ ssize_t read_stream(void* held, std::uint64_t, char* into, std::size_t most) {
     return MHD_CONTENT_READER_END_WITH_ERROR;
   }
   const std::size_t count = std::min(most, stream.pending.size());
-  std::memcpy(into, stream.pending.data(), count);
+  std::copy_n(stream.pending.data(), count, into);
   stream.pending.erase(0, count);
   return static_cast<ssize_t>(count);
 }
@@ -260,7 +260,7 @@ MHD_Result Server::Parts::begin_stream(MHD_Connection* connection, const Request
       ::MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kStreamPiece, &read_stream, stream.get(),
                                           [](void* held) { delete static_cast<Stream*>(held); });
   if (response == nullptr) return MHD_NO;
-  stream.release();  // the response has it
+  static_cast<void>(stream.release());  // the response has it
   add_headers(response, {.type = "text/event-stream; charset=utf-8"});
   deadlines_.enter(connection, Deadlines::Phase::stream);
   const MHD_Result result = ::MHD_queue_response(connection, MHD_HTTP_OK, response);

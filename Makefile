@@ -150,7 +150,7 @@ fuzz:
 clang: packages
 	@scripts/install-packages $(TEST_PACKAGES) $(CLANG_PACKAGES) libc++-14-dev libc++abi-14-dev
 	cmake --preset clang
-	cmake --build --preset clang -j $(JOBS)
+	cmake --build --preset clang -j $(JOBS) -- -k 0
 	scripts/clang-torch $(JOBS)
 
 check-all: lint asan tsan clang

@@ -1,5 +1,7 @@
 #include "diagnostics/diagnostic.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace eureka {

@@ -1,4 +1,6 @@
 // How large the gradients of the weight matrices are: of W_Q, W_K, W_V and W_O by layer and head, and of all else.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 

@@ -1,5 +1,7 @@
 // Whether the information is there, attended to or not: linear probes of every hidden variable of the task, on queries,
 // keys, values and outputs of each head and on the residual stream of each layer.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>

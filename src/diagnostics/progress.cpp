@@ -1,5 +1,7 @@
 // Where attention goes, in the words of the task: the mass that queries of one role put on keys of another, and on the
 // keys that an answer depends on. Hidden progress shows here before the loss moves.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 

@@ -3,6 +3,8 @@
 #include <deque>
 #include <map>
 
+#include "base/directory_lock.h"
+
 namespace eureka {
 namespace {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/options.h"
 
 namespace eureka {
 

@@ -7,6 +7,8 @@
 // beside its label, or in the weights, which may know the classes by heart. Two probes tell which one it is:
 // "in_context" asks about classes nobody has seen, with labels drawn for the sequence; "in_weights" about classes that
 // are not in the context.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>

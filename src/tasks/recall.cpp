@@ -3,6 +3,8 @@
 //
 // Tokens for two pairs: k1 v1 k2 v2 k2 v2 k1. Answers: - - - - v2 - v1. The hidden step is to find the key among the
 // pairs; without it one knows which values there are and says the commonest.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <span>

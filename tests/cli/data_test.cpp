@@ -1,4 +1,5 @@
 // eureka data, as a user runs it, in a data directory of its own.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // Whatever the program, its help and its documents tell people to type exists.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // Texts: what is refused and where, how words and byte pairs are cut, and large files in little memory.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -2,6 +2,7 @@
 #include "train/diagnosis.h"
 #include "io/json.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // Every task that is registered, trained a few steps: stopped and resumed, stopped and sent back, it leaves the same
 // bytes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/embedded.h"

@@ -100,7 +100,7 @@ TEST_F(Index, ARunThatGoesOnTellsItsMomentAndStep) {
   Json meta = Json::parse(read_file(at("run/meta.json")));
   meta["status"] = "running", meta["updates_done"] = 1010;
   write_text(at("run/meta.json"), meta.dump());
-  const RunFacts& run = *fresh()->find("run")->run;
+  const RunFacts run = *fresh()->find("run")->run;
   EXPECT_EQ(run.status, "running");
   EXPECT_EQ(run.moment, 500);
   EXPECT_FALSE(run.has_ended());
@@ -162,7 +162,7 @@ TEST_F(Index, ALongFileIsReadFromItsEnd) {
   std::string text;
   for (int step = 0; step < 400'000; ++step) text += "{\"step\":" + std::to_string(step) + ",\"val_accuracy\":0.5}\n";
   write_text(at("run/metrics.jsonl"), text);
-  const RunFacts& run = *fresh()->find("run")->run;
+  const RunFacts run = *fresh()->find("run")->run;
   EXPECT_EQ(run.metrics.step, 399'999);
   EXPECT_EQ(run.metrics.column, "val_accuracy");
   EXPECT_EQ(run.metrics.best, std::nullopt);

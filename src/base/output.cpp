@@ -35,10 +35,11 @@ void finish_output() {
 }
 
 void open_standard_streams() {
-  // The lowest free number is the one that is asked for.
+  // The lowest free number is the one that is asked for. Writing to standard output fails, as it would have: results
+  // are not lost in silence.
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
-      (void)!::open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+      (void)!::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 }  // namespace eureka

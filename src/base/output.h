@@ -60,7 +60,8 @@ void tell(fmt::format_string<detail::Shown<Args>...> format, const Args&... args
 // Hands over what print() may still hold. Throws Error(failed) if that cannot be written.
 void finish_output();
 
-// Standard streams that were closed are opened on /dev/null, lest a file of ours gets their number and their text.
+// Standard streams that were closed are opened on /dev/null, lest a file of ours gets their number and their text;
+// writing to standard output still fails.
 void open_standard_streams();
 
 }  // namespace eureka

@@ -54,11 +54,13 @@ TEST_F(Streams, ResultsThatCannotBeWrittenAreAFailureWithASentence) {
     EXPECT_EQ(read("err"), "eureka: standard output: the results cannot be written: No space left on device\n") << line;
   }
   EXPECT_EQ(shell("eureka list >/dev/full 2>/dev/full"), 1);
+  EXPECT_EQ(shell("eureka detect log.csv --json >&- 2>err"), 1);
+  EXPECT_EQ(read("err"), "eureka: standard output: the results cannot be written: Bad file descriptor\n");
 }
 
 TEST_F(Streams, ThatAreClosedStayOutOfOurFiles) {
   EXPECT_EQ(shell(kShortRun + std::string("open >/dev/null 2>/dev/null </dev/null")), 0);
-  EXPECT_EQ(shell(kShortRun + std::string("closed <&- >&- 2>&-")), 0);
+  EXPECT_EQ(shell(kShortRun + std::string("closed <&- >&- 2>&-")), 1);
   for (const char* name : {"events.jsonl", "metrics.jsonl", "config.toml", "summary.json"})
     EXPECT_EQ(read("closed/" + std::string(name)), read("open/" + std::string(name))) << name;
 }

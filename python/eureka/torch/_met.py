@@ -47,7 +47,9 @@ class WatchMode(TorchFunctionMode):
             finally:
                 met.folded_heads = before
         out = func(*args, **kwargs)
-        if func is SDPA:
+        if getattr(func, "__name__", "") == "flex_attention":
+            met.passed_over[met.place()] = "flex_attention"
+        elif func is SDPA:
             met.saw(call_of(args, kwargs), Rule(), out)
         else:
             met.provenance.note(func, args, kwargs, out, met.place())
@@ -60,6 +62,7 @@ class Met:
     def __init__(self, model: nn.Module, samples: int, note: Callable[[str], None]) -> None:
         self.model, self.samples, self._note = model, samples, note
         self.attended: set[str] = set()  #: modules in which attention was computed
+        self.passed_over: dict[str, str] = {}  #: modules whose attention is known to be there, and what computes it
         self.called: dict[str, str] = {}  #: modules that were computed in training, and their classes
         self.gradients: dict[nn.Parameter, Tensor] = {}  #: as they were accumulated
         self.busy = False

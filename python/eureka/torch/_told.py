@@ -36,11 +36,13 @@ def told(
 
 
 def unseen(met: Met) -> list[str]:
-    """A sentence for each module that looks like attention and in which none was seen."""
+    """A sentence for each module that has attention, or looks like it, and in which none was seen."""
     sentences = [
         f"{name}: a softmax over logits whose queries and keys were not found" for name in sorted(met.provenance.lost)
     ]
-    parents = {at[:i] for at in met.attended for i in range(len(at) + 1) if i == len(at) or at[i] == "."}
+    sentences += [f"{name or 'the model'}: attention by {how} is not seen" for name, how in met.passed_over.items()]
+    known = [*met.attended, *met.passed_over]
+    parents = {at[:i] for at in known for i in range(len(at) + 1) if i == len(at) or at[i] == "."}
     for name, kind in met.called.items():
         inside = any(name == at or name.startswith(f"{at}.") for at in met.attended)
         if "attention" in kind.lower() and name not in parents and not inside:
@@ -50,7 +52,8 @@ def unseen(met: Met) -> list[str]:
 
 def complaint_of_nothing(met: Met) -> Error:
     """No attention at all."""
-    like = [f"{name} ({kind})" for name, kind in met.called.items() if "attention" in kind.lower()]
+    like = [f"{name or 'the model'} ({how})" for name, how in met.passed_over.items()]
+    like += [f"{name} ({kind})" for name, kind in met.called.items() if "attention" in kind.lower()]
     return Error(
         "no attention was seen in this model" + (f"; these look like it: {', '.join(like[:4])}" if like else ""),
         "usage",

@@ -45,7 +45,8 @@ class Watch:
         self._scaler, self._seed, self._plateau_level = scaler, seed, plateau_level
         self._out = out
         self._run: Any = None
-        self._writes = not (torch.distributed.is_available() and torch.distributed.is_initialized()) or (
+        #: Of several processes the first writes.
+        self.writes = not (torch.distributed.is_available() and torch.distributed.is_initialized()) or (
             torch.distributed.get_rank() == 0
         )
         self._loss_sum: Tensor | float = 0.0
@@ -158,7 +159,7 @@ class Watch:
     # ---- the run directory
 
     def _write(self, numbers: dict[str, Any], seen: list[tuple[str, float]]) -> None:
-        if not self._writes:
+        if not self.writes:
             return
         row = [(name, float(value)) for name, value in numbers.items() if name.startswith("val_")]
         if self._losses:
@@ -235,6 +236,7 @@ def watch(
     if every < 1 or samples < 1:
         raise Error("every and samples are at least 1", "usage")
     refuse_meta(model)
-    if out is not None and (Path(out) / "metrics.jsonl").exists():
+    watch = Watch(model, every, samples, out, plateau_level, scaler, seed)
+    if watch.writes and out is not None and (Path(out) / "metrics.jsonl").exists():
         raise Error("already holds a run", "output", str(out), "choose another place, or remove it")
-    return Watch(model, every, samples, out, plateau_level, scaler, seed)
+    return watch

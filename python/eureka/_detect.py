@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,8 +140,9 @@ def detect(
 class Detector:
     """The detector point by point, for a run that is still going on.
 
-    Before :meth:`finish` only confirmed moments are told, those whose new level has held: fit for stopping a run. Its
-    memory is bounded whatever the length of the curve.
+    Before :meth:`finish` only confirmed moments are told, those whose new level has held: fit for stopping a run. What
+    it looks back on is bounded whatever the length of the curve; the points themselves are kept for drawing, 16 bytes
+    each.
     """
 
     def __init__(
@@ -153,8 +155,8 @@ class Detector:
     ) -> None:
         self._direction = direction
         self._detector = _core.MomentDetector(direction, plateau_level, best_level, budget)
-        self._steps: list[float] = []
-        self._values: list[float] = []
+        self._steps = array("d")
+        self._values = array("d")
 
     def add(self, step: float, value: float) -> None:
         """One evaluation; steps increase."""

@@ -48,8 +48,23 @@ class Look:
         return plot_weights(self, ax)
 
 
-def _heads(array: ArrayLike, name: str) -> Floats:
-    numbers: Floats = np.ascontiguousarray(array, dtype=np.float32)
+def _array(given: Any) -> NDArray[Any]:
+    """Whoever's array, where it lies: by DLPack or the buffer protocol. What lies on a device comes to the host."""
+    if hasattr(given, "detach"):
+        # A tensor of PyTorch's: its gradient is nobody's business here, and NumPy has no bfloat16.
+        given = given.detach()
+        given = given.float().cpu() if given.is_floating_point() else given.cpu()
+    if not isinstance(given, np.ndarray) and hasattr(given, "__dlpack__") and hasattr(np, "from_dlpack"):
+        try:
+            shared: NDArray[Any] = np.from_dlpack(given)
+            return shared
+        except (BufferError, RuntimeError, TypeError, AttributeError):  # bool, before PyTorch 2.2
+            pass
+    return np.asarray(given)
+
+
+def _heads(array: Any, name: str) -> Floats:
+    numbers: Floats = np.ascontiguousarray(_array(array), dtype=np.float32)
     if numbers.ndim != 4:
         raise Error(
             f"{name} has {numbers.ndim} dimensions, not 4", "input", hint="arrays are samples x heads x tokens x width"
@@ -114,15 +129,16 @@ def look(
     queries x keys. ``logit_bias`` is added to the scaled logits and hides keys where it is below -1e4. ``rule`` is
     one of Eureka's attention rules, ``options`` its own (``deviation="variance"``).
 
-    Arrays are taken as float32; what is contiguous float32 already is not copied.
+    Arrays may be NumPy's, PyTorch's, or anything with DLPack or the buffer protocol; what is contiguous float32 on the
+    host already is not copied.
     """
     queries, keys, values = _heads(q, "q"), _heads(k, "k"), _heads(v, "v")
     gradient = None if d_out is None else _heads(d_out, "d_out")
     width = 1 / np.sqrt(queries.shape[3]) if scale is None else scale
-    scales = np.broadcast_to(np.asarray(width, dtype=np.float32), (queries.shape[1],))
+    scales = np.broadcast_to(_array(width).astype(np.float32), (queries.shape[1],))
     shown = None
     if visible is not None:
-        shown = np.asarray(visible).astype(bool).view(np.uint8)
+        shown = _array(visible).astype(bool).view(np.uint8)
         if shown.ndim == 2:
             shown = shown[:, None, None, :]
     numbers, tensors = look_numbers(
@@ -133,7 +149,7 @@ def look(
         scales,
         causal,
         shown,
-        None if logit_bias is None else np.asarray(logit_bias),
+        None if logit_bias is None else _array(logit_bias),
         rule,
         options,
         0,

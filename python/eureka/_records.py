@@ -95,11 +95,15 @@ class Run:
         """The columns that diagnostics wrote: "attention/entropy/layer0/head1"."""
         return Columns({name: values for name, values in self.columns.items() if "/" in name})
 
+    def _judged_by(self) -> str:
+        """The first column of all, unless there is one on validation samples."""
+        return next((name for name in self.columns if name.startswith("val_")), next(iter(self.columns)))
+
     def curve(self, column: str | None = None) -> Curve:
         """One column where it has numbers; the one the run is judged by when left out."""
         if not self.columns:
             raise Error("has no rows of metrics yet", "input", str(self.path))
-        name = next(iter(self.columns)) if column is None else column
+        name = self._judged_by() if column is None else column
         if name not in self.columns:
             raise Error(
                 f"has no column '{name}'", "input", str(self.path), f"known: {', '.join(list(self.columns)[:8])}"
@@ -135,9 +139,10 @@ class Run:
 
     def predictions(self, step: int | None = None, samples: int = 256) -> tuple[Any, NDArray[np.float32]]:
         """Inputs of the first validation samples, and what the run's own engine predicts of them at a checkpoint."""
-        return _core.predictions(str(self.path), self._checkpoint(step), samples)
+        return _core.predictions(str(self.path), self.checkpoint(step), samples)
 
-    def _checkpoint(self, step: int | None) -> int:
+    def checkpoint(self, step: int | None = None) -> int:
+        """The step itself if there is a checkpoint of it, that of the newest when none is given; else an error."""
         there = self.checkpoints
         if not there:
             raise Error("has no checkpoint", "input", str(self.path))
@@ -166,7 +171,7 @@ class Run:
 
     def tensors(self, step: int | None = None) -> dict[str, NDArray[np.float32]]:
         """The parameters at a checkpoint, by name; the newest when no step is given."""
-        return _core.tensors(str(self.path), self._checkpoint(step))
+        return _core.tensors(str(self.path), self.checkpoint(step))
 
     def to_pandas(self) -> Any:
         """The metrics as a data frame indexed by step; needs pandas."""

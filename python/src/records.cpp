@@ -1,4 +1,5 @@
 // Runs and studies as their directories hold them.
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -12,6 +13,7 @@
 #include "bindings.h"
 #include "lab/study_record.h"
 #include "train/checkpoint.h"
+#include "train/edited_run.h"
 #include "train/records/metrics_row.h"
 #include "train/records/run_event.h"
 #include "train/records/run_meta.h"
@@ -102,6 +104,27 @@ nb::tuple predictions(const std::string& directory, std::int64_t step, std::int6
   return nb::make_tuple(inputs, array_of(std::move(predicted), {count, columns}));
 }
 
+// The array of each tensor stays where it is until its numbers are in the checkpoint.
+using Tensor = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
+using Tensors = std::map<std::string, Tensor>;
+
+std::vector<StateTensor> state_of(const Tensors& tensors) {
+  std::vector<StateTensor> state;
+  for (const auto& [name, array] : tensors) {
+    StateTensor tensor{name, {}, std::vector<float>(array.data(), array.data() + array.size())};
+    for (std::size_t i = 0; i < array.ndim(); ++i) tensor.shape.push_back(static_cast<std::int64_t>(array.shape(i)));
+    state.push_back(std::move(tensor));
+  }
+  return state;
+}
+
+void edit(const std::string& run, std::int64_t from, std::int64_t step, const std::string& out, const Tensors& model,
+          const Tensors& optimizer, const std::string& by) {
+  const RunEdit wanted{run, from, step, out, {state_of(model), state_of(optimizer)}, by};
+  nb::gil_scoped_release release;
+  edit_run(wanted, catalog());
+}
+
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 std::string study(const std::string& directory) {
@@ -167,6 +190,8 @@ void bind_records(nb::module_& module) {
   module.def("tensors", &tensors, nb::arg("directory"), nb::arg("step"));
   module.def("config", &config, nb::arg("directory"));
   module.def("predictions", &predictions, nb::arg("directory"), nb::arg("step"), nb::arg("samples"));
+  module.def("edit_run", &edit, nb::arg("run"), nb::arg("from_step"), nb::arg("step"), nb::arg("out"), nb::arg("model"),
+             nb::arg("optimizer"), nb::arg("by"));
   module.def("study", &study, nb::arg("directory"));
 }
 

@@ -326,6 +326,26 @@ def test_an_exception_inside_the_block_leaves_the_model_as_it_was(tmp_path):
     assert eureka.Run(tmp_path / "run").status == "failed"
 
 
+def test_an_interrupt_is_told_as_one(tmp_path):
+    model = models.made("encoder")
+    with pytest.raises(KeyboardInterrupt), eureka.watch(model, out=tmp_path / "run") as w:
+        models.train(model, 1, w)
+        raise KeyboardInterrupt
+    assert eureka.Run(tmp_path / "run").status == "interrupted"
+    assert hooks_of(model) == 0
+
+
+def test_a_step_in_eval_mode_is_not_looked_at_and_no_error(tmp_path):
+    model = models.made("encoder").eval()
+    with eureka.watch(model, every=1, out=tmp_path / "run") as w:
+        models.train(model, 2, w)
+        assert w.layers == []
+        model.train()
+        models.train(model, 1, w)
+    assert len(w.layers) == 2
+    assert "attention/entropy/layer0" in w.run.columns
+
+
 def test_a_directory_that_holds_a_run_is_refused_before_training(tmp_path):
     model = models.made("encoder")
     with eureka.watch(model, out=tmp_path / "run") as w:

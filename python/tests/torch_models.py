@@ -116,11 +116,29 @@ class HuggingFace(nn.Module):
         return self.inner(input_ids=ids).logits
 
 
+class Seer(nn.Module):
+    """A ViT, whose patches are the tokens."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.inner = model
+        self.register_buffer("patches", torch.randn(VOCABULARY, 3, 4, 4, generator=torch.Generator().manual_seed(3)))
+        self.head = nn.Linear(WIDTH, VOCABULARY)
+
+    def forward(self, ids):
+        rows = self.patches[ids].view(len(ids), 3, 3, 3, 4, 4)  # sample, row and column of patches, channel, pixels
+        images = rows.permute(0, 3, 1, 4, 2, 5).reshape(len(ids), 3, 12, 12)
+        return self.head(self.inner(pixel_values=images).last_hidden_state[:, 1:])
+
+
 def hugging_face(kind, attention):
     import transformers as t
 
     small = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": HEADS, "intermediate_size": 48}
     more = {"vocab_size": VOCABULARY, "attn_implementation": attention}
+    if kind == "vit":
+        config = t.ViTConfig(image_size=12, patch_size=4, attn_implementation=attention, **small)
+        return Seer(t.ViTModel(config, add_pooling_layer=False))
     if kind == "gpt2":
         config = t.GPT2Config(
             n_embd=WIDTH,
@@ -165,7 +183,7 @@ MODELS.update({f"by hand, {style}": (lambda style=style: ByHand(style), 1) for s
 if has("transformers"):
     MODELS |= {
         f"{kind} {attention}": (lambda kind=kind, attention=attention: hugging_face(kind, attention), 2)
-        for kind in ("gpt2", "llama", "mistral", "roberta")
+        for kind in ("gpt2", "llama", "mistral", "roberta", "vit")
         for attention in ("sdpa", "eager")
     }
 if has("x_transformers"):

@@ -41,6 +41,8 @@ constexpr int kLeastHeight = 4, kLeastHeightBelow = 2, kLeastColumns = 30;
 LivePlot::LivePlot(std::string title, Metric metric, bool quiet)
     : title_(std::move(title)),
       metric_(std::move(metric)),
+      column_("val_" + metric_.key()),
+      label_("validation " + metric_.name),
       live_(!quiet && is_terminal(STDERR_FILENO)),
       plain_(!quiet && !live_),
       start_(Clock::now()) {}
@@ -67,8 +69,10 @@ void LivePlot::on_step(std::int64_t updates_done) {
 }
 
 void LivePlot::on_row(const MetricsRow& row, const Findings& findings) {
-  xs_.push_back(static_cast<double>(row.step));
-  ys_.push_back(row.validation_metric());
+  if (const auto value = row.find(column_)) {
+    xs_.push_back(static_cast<double>(row.step));
+    ys_.push_back(*value);
+  }
   findings_ = findings;
   if (shown_) take_shown(row);
 }
@@ -96,6 +100,8 @@ std::string LivePlot::status_line() const {
                      ys_.empty() ? "-" : fmt::format("{:.3f}", ys_.back()), rate, eta);
 }
 
+void LivePlot::draw(const std::string& column, const std::string& label) { column_ = column, label_ = label; }
+
 void LivePlot::show(const ShownNumber& number) { shown_ = number; }
 
 std::string LivePlot::picture(int width, bool color) const {
@@ -106,7 +112,7 @@ std::string LivePlot::picture(int width, bool color) const {
 std::string LivePlot::drawn(int width, bool color, int height, int height_below) const {
   const PlotMarks marks = marks_of(findings_);
   PlotOptions options;
-  options.title = title_ + " · validation " + metric_.name;
+  options.title = title_ + " · " + label_;
   options.width = std::min(width, 100);
   options.height = height;
   options.color = color;

@@ -17,6 +17,9 @@ class LivePlot : public RunObserver {
  public:
   LivePlot(std::string title, Metric metric, bool quiet);
 
+  // Another column than the metric on the validation samples, and what stands above it.
+  void draw(const std::string& column, const std::string& label);
+
   // Below the curve, a line for each layer.
   void show(const ShownNumber& number);
 
@@ -42,6 +45,7 @@ class LivePlot : public RunObserver {
 
   std::string title_;
   Metric metric_;
+  std::string column_, label_;
   bool live_;
   bool plain_;
   std::string engine_;

@@ -11,8 +11,10 @@
 #include "cli/stop.h"
 #include "engine/transformer_layout.h"
 #include "lab/heartbeat.h"
+#include "report/curve_figures.h"
 #include "train/detection.h"
 #include "train/run_memory.h"
+#include "train/watched_run.h"
 
 namespace eureka::cli {
 namespace {
@@ -22,9 +24,10 @@ std::string title_of(const RunConfig& config) {
                      transformer_kind(config.model.name) ? config.attention.name : config.model.name, config.run.seed);
 }
 
-void print_summary(const RunSummary& summary, const Metric& metric, const fs::path& out) {
-  const auto& value = summary.final_validation_metric;
-  print("{} after {} steps; validation {} {}\n", status_name(summary.status), summary.steps, metric.name,
+// `label` and `value`: of what the run is judged by, at its end.
+void print_summary(const RunSummary& summary, const std::string& label, std::optional<double> value,
+                   const fs::path& out) {
+  print("{} after {} steps; {} {}\n", status_name(summary.status), summary.steps, label,
         value ? fmt::format("{:.3f}", *value) : "none");
   if (const auto& rise = summary.first_rise)
     print("first rise at step {:.0f}: from {:.3f} to the plateau at {:.3f}; no moment\n", rise->step, rise->from,
@@ -65,6 +68,49 @@ void tell_memory(const RunConfig& config, const Task& task, const ShowOptions& o
     tell("{}: needs about {} of memory\n", title_of(config), memory_text(bytes));
 }
 
+// The last number of the column in the rows.
+std::optional<double> last_of(const std::vector<MetricsRow>& rows, const std::string& column) {
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row)
+    if (const auto value = row->find(column)) return value;
+  return std::nullopt;
+}
+
+// Of a run that was trained by another program: what it is judged by is in its rows.
+void show_watched(const fs::path& directory, const ConfigEntries& config, const std::optional<RunSummary>& summary,
+                  const ShowOptions& options) {
+  const std::vector<MetricsRow> rows = read_metrics(directory);
+  std::string column;
+  for (const MetricsRow& row : rows)
+    for (const auto& [name, value] : row.numbers)
+      if (judges_rather(name, column)) column = name;
+  const auto said = [&](const char* key) { return std::get<std::string>(config.at(key).value); };
+  const auto plateau = config.find(kWatchedPlateau);
+  Metric metric{.low = -Metric::kUnbounded, .high = Metric::kUnbounded};
+  if (column.ends_with("accuracy")) metric.low = 0, metric.high = 1;
+  LivePlot plot(
+      fmt::format("{} · {} · watched in {}", said("watch.model"), said("watch.attention"), said(kWatchedProgram)),
+      metric, /*quiet=*/true);
+  const std::string label = metric_label(column).substr(0, metric_label(column).find(" ("));
+  plot.draw(column, label);
+  if (!options.number.empty()) plot.show(find_shown_number(options.number));
+  plot.on_start("", 0, rows.empty() ? 0 : rows.back().step);
+  MomentDetector detector(watched_detector_options(
+      column, plateau == config.end() ? std::nullopt : std::optional(std::get<double>(plateau->second.value))));
+  for (const MetricsRow& row : rows) {
+    if (const auto value = row.find(column)) detector.add(static_cast<double>(row.step), *value);
+    plot.on_row(row, detector.findings());
+  }
+  print("{}", Layout{plot.picture(terminal_columns(STDOUT_FILENO), use_color(STDOUT_FILENO))});
+  const std::optional<double> last = last_of(rows, column);
+  const RunStatus status = read_meta(directory).status;
+  if (summary)
+    print_summary(*summary, label, last, directory);
+  else
+    print("{}: step {}{}\n{}\n", status == RunStatus::running ? "not ended" : status_name(status),
+          rows.empty() ? 0 : rows.back().step, last ? fmt::format(", {} {:.3f}", label, *last) : "",
+          directory.string());
+}
+
 }  // namespace
 
 int run_and_show(const RunConfig& config, const RunRequest& request, const ShowOptions& options) {
@@ -91,7 +137,8 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
     print("{}", Lines{to_text(*outcome.summary)});
   } else {
     if (!options.quiet) print("{}", Layout{plot.picture(terminal_columns(STDOUT_FILENO), use_color(STDOUT_FILENO))});
-    print_summary(*outcome.summary, metric, request.directory);
+    print_summary(*outcome.summary, "validation " + metric.name, outcome.summary->final_validation_metric,
+                  request.directory);
   }
   if (outcome.status == RunStatus::diverged)
     tell("eureka: the loss is no longer finite; everything up to there is in {}\n", place);
@@ -99,15 +146,20 @@ int run_and_show(const RunConfig& config, const RunRequest& request, const ShowO
 }
 
 int show_run(const fs::path& directory, const ShowOptions& options) {
-  const RunConfig config = read_run_config(directory, catalog());
+  const std::optional<ConfigEntries> watched = read_watched(directory);
   const std::optional<RunSummary> summary = read_summary(directory);
   if (options.json) {
     if (!summary)
       throw Error(ErrorKind::input, "has no summary.json: the run has not ended", directory.string(),
-                  fmt::format("continue it with: eureka train --out {} --resume", directory.string()));
+                  watched ? "" : fmt::format("continue it with: eureka train --out {} --resume", directory.string()));
     print("{}", Lines{to_text(*summary)});
     return kOk;
   }
+  if (watched) {
+    show_watched(directory, *watched, summary, options);
+    return kOk;
+  }
+  const RunConfig config = read_run_config(directory, catalog());
   const auto task = Registry<Task>::instance().make(config.task.name, config.task.options);
   const Metric metric = task->metric();
   LivePlot plot(title_of(config), metric, /*quiet=*/true);
@@ -121,7 +173,7 @@ int show_run(const fs::path& directory, const ShowOptions& options) {
   }
   print("{}", Layout{plot.picture(terminal_columns(STDOUT_FILENO), use_color(STDOUT_FILENO))});
   if (summary)
-    print_summary(*summary, metric, directory);
+    print_summary(*summary, "validation " + metric.name, summary->final_validation_metric, directory);
   else
     print("not ended: step {} of {}{}; eureka train --out {} --resume continues it\n",
           rows.empty() ? 0 : rows.back().step, config.train.steps,

@@ -67,7 +67,10 @@ bool MetricsReader::goes_on(double step) {
 }
 
 void MetricsReader::add(std::string_view name, double step, double value) {
-  if (metric_.empty()) metric_ = name;
+  if (judges_rather(name, metric_)) {
+    metric_ = name;
+    if (only_metric_) columns_.clear();
+  }
   if (only_metric_ && name != metric_) return;
   std::size_t at = next_column_;
   if (at >= columns_.size() || columns_[at].name != name)

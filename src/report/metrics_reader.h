@@ -21,7 +21,7 @@ class MetricsReader {
   // Throws Error(input) when the file cannot be opened.
   void read(const fs::path& file);
 
-  // The first column, by which the run is judged; empty without rows.
+  // The column by which the run is judged; empty without rows.
   const std::string& metric() const { return metric_; }
   std::size_t rows() const { return rows_; }
   std::vector<RunCurve> take_curves();

@@ -12,6 +12,7 @@
 #include "train/records/run_event.h"
 #include "train/records/run_meta.h"
 #include "train/records/run_summary.h"
+#include "train/watched_run.h"
 
 namespace eureka::serve {
 namespace {
@@ -75,7 +76,8 @@ void MetricsFacts::take(std::string_view line) {
     return;
   }
   if (step && row.step() <= *step) return;
-  if (column.empty()) column = row.numbers().front().first;
+  for (const auto& [name, value] : row.numbers())
+    if (judges_rather(name, column)) column = name, best.reset();
   step = row.step();
   const std::optional<double> value = row.find(column);
   if (!value) return;
@@ -146,6 +148,10 @@ void RunFacts::read_config(const OpenDirectory& directory) {
     const ConfigEntries config = read_toml(*text, "config.toml");
     task = value_of<std::string>(config, "task.name").value_or("");
     rule = value_of<std::string>(config, "attention.rule").value_or("");
+    if (config.contains(kWatchedProgram)) {
+      task = "watched";
+      rule = value_of<std::string>(config, "watch.attention").value_or("");
+    }
     seed = value_of<std::int64_t>(config, "run.seed");
     steps = value_of<std::int64_t>(config, "train.steps");
     if (const auto size = value_of<std::int64_t>(config, "train.batch")) batch = static_cast<double>(*size);

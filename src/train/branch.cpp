@@ -13,7 +13,7 @@ namespace eureka {
 namespace {
 
 BranchOrigin origin_of(const BranchRequest& request) {
-  BranchOrigin origin{fs::weakly_canonical(request.run).string(), request.step, {}};
+  BranchOrigin origin{fs::weakly_canonical(request.run).string(), request.step, {}, {}};
   for (const auto& [key, entry] : request.change) origin.change.emplace_back(key, to_toml(entry.value));
   return origin;
 }

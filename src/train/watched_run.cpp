@@ -28,6 +28,20 @@ std::optional<double> if_finite(double value) { return std::isfinite(value) ? st
 
 }  // namespace
 
+std::optional<ConfigEntries> read_watched(const fs::path& run_directory) {
+  const fs::path path = run_directory / "config.toml";
+  if (!fs::exists(path)) return std::nullopt;
+  ConfigEntries entries = read_toml(read_file(path, 16 << 20), path.string());
+  return entries.contains(kWatchedProgram) ? std::optional(std::move(entries)) : std::nullopt;
+}
+
+DetectorOptions watched_detector_options(const std::string& judged_by, std::optional<double> plateau_level) {
+  DetectorOptions options;
+  options.direction = guess_direction(judged_by).value_or(Direction::down);
+  options.plateau_level = plateau_level;
+  return options;
+}
+
 WatchedRun::WatchedRun(const fs::path& path, WatchedRunFacts facts) : path_(path), facts_(std::move(facts)) {
   make_directories(path);
   lock_ = std::make_unique<DirectoryLock>(path);
@@ -45,6 +59,7 @@ WatchedRun::WatchedRun(const fs::path& path, WatchedRunFacts facts) : path_(path
 void WatchedRun::describe(const OptionValues& more) {
   std::vector<std::pair<std::string, OptionValue>> entries = {
       {kWatchedProgram, facts_.program}, {"watch.model", facts_.model}, {"watch.attention", facts_.attention}};
+  if (facts_.plateau_level) entries.emplace_back(kWatchedPlateau, *facts_.plateau_level);
   entries.insert(entries.end(), more.begin(), more.end());
   const std::string text =
       "# Watched in a program that is not Eureka's: this describes the run, and does not repeat it.\n" +
@@ -76,15 +91,11 @@ void WatchedRun::log(const MetricsRow& row) {
 
 // The first number of all, until there is one on validation samples.
 void WatchedRun::choose_judge(const MetricsRow& row) {
-  if (judged_by_.starts_with("val_")) return;
-  const auto validation =
-      std::ranges::find_if(row.numbers, [](const auto& number) { return number.first.starts_with("val_"); });
-  if (validation == row.numbers.end() && !judged_by_.empty()) return;
-  judged_by_ = validation == row.numbers.end() ? row.numbers.front().first : validation->first;
-  DetectorOptions options;
-  options.direction = guess_direction(judged_by_).value_or(Direction::down);
-  options.plateau_level = facts_.plateau_level;
-  detector_.emplace(options);
+  const std::string before = judged_by_;
+  for (const auto& [name, value] : row.numbers)
+    if (judges_rather(name, judged_by_)) judged_by_ = name;
+  if (judged_by_ == before) return;
+  detector_.emplace(watched_detector_options(judged_by_, facts_.plateau_level));
   noted_ = {};
 }
 

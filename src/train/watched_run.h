@@ -6,7 +6,6 @@
 //   run.log({.step = 25, .numbers = {{"val_accuracy", 0.61}, {"attention/entropy/layer0", 0.97}}});
 //   run.end(RunStatus::finished);
 //
-// The run is judged by the first number named val_..., or by the first of all where there is none.
 #pragma once
 
 #include <memory>
@@ -24,8 +23,16 @@
 
 namespace eureka {
 
-// The key of config.toml that only a watched run has.
+// Of config.toml: the key that only a watched run has.
 inline constexpr const char* kWatchedProgram = "watch.program";
+// Where the task is known to stall, if that was said.
+inline constexpr const char* kWatchedPlateau = "watch.plateau_level";
+
+// What config.toml says of a run that was watched; nothing of one of our own.
+std::optional<ConfigEntries> read_watched(const fs::path& run_directory);
+
+// How such a run looks for its moment in the number it is judged by (judges_rather).
+DetectorOptions watched_detector_options(const std::string& judged_by, std::optional<double> plateau_level);
 
 struct WatchedRunFacts {
   std::string program;    // who trains: "PyTorch 2.13.0"

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "io/json.h"
 #include "support/command.h"
 
@@ -54,6 +56,33 @@ TEST_F(ShowAgain, ARunThatHasNotEndedSaysHowItStands) {
   EXPECT_THAT(shown.out, HasSubstr("eureka train --out " + place("a") + " --resume"));
   EXPECT_EQ(eureka_command({"show", place("a"), "--json"}).exit_code, 2);
   EXPECT_EQ(eureka_command({"show", place("nowhere")}).exit_code, 2);
+}
+
+// Its first look comes before its first validation.
+TEST_F(ShowAgain, ARunThatAnotherProgramTrainedIsJudgedByItsValidation) {
+  ASSERT_EQ(train("a").exit_code, 0);
+  fs::remove(place("a") + "/summary.json");
+  replace_file(place("a") + "/config.toml",
+               "[watch]\nprogram = 'PyTorch 2.13.0'\nmodel = 'Encoder'\nattention = 'softmax'\nplateau_level = 0.55\n");
+  std::string rows = R"({"step":1,"train_loss":2.3,"attention/entropy/layer0":0.9})"
+                     "\n";
+  for (int row = 1; row <= 60; ++row)
+    rows += fmt::format("{{\"step\":{},\"val_accuracy\":{},\"train_loss\":1}}\n", 25 * row, row < 40 ? 0.55 : 1.0);
+  replace_file(place("a") + "/metrics.jsonl", rows);
+  replace_file(place("a") + "/events.jsonl", "");
+  fs::copy(place("a"), place("b"), fs::copy_options::recursive);
+  const CommandResult shown = eureka_command({"show", place("a"), "--show", "attention"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("Encoder · softmax · watched in PyTorch 2.13.0 · validation accuracy"));
+  EXPECT_THAT(shown.out, HasSubstr("▲ moment at step 988"));
+  EXPECT_THAT(shown.out, HasSubstr("attention/entropy"));
+  EXPECT_THAT(shown.out, HasSubstr("step 1500, validation accuracy 1.000"));
+  const CommandResult without_end = eureka_command({"show", place("a"), "--json"});
+  EXPECT_EQ(without_end.exit_code, 2);
+  EXPECT_THAT(without_end.err, Not(HasSubstr("--resume")));
+  const CommandResult compared = eureka_command({"compare", place("a"), place("b")});
+  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+  EXPECT_THAT(compared.out, HasSubstr("validation accuracy"));
 }
 
 TEST_F(ShowAgain, AStudyDoesToo) {

@@ -10,6 +10,7 @@ from ._cure import AttentionCure, attention_function, cure, register_with_transf
 from ._load import Transformer, load
 from ._rescue import Rescue, rescue
 from ._rules import Rule
+from ._save import save
 from ._watch import Watch, watch
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "norm_softmax_attention",
     "register_with_transformers",
     "rescue",
+    "save",
     "watch",
 ]

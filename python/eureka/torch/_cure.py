@@ -24,6 +24,7 @@ from ._intercept import (
     plain_model,
     refuse_meta,
 )
+from ._met import meeting
 from ._rules import HeatTreatment, Rule, rule_of
 
 _CURE = "_eureka_cure"
@@ -32,12 +33,10 @@ _cured: weakref.WeakSet[nn.Module] = weakref.WeakSet()
 
 def attend_by(rule: Rule, call: Call) -> Tensor:
     """Attention by a rule, which a watch is told of."""
-    from ._watch import watching
-
-    watch = watching()
-    if watch is None:
+    met = meeting()
+    if met is None:
         return rule.attend(call, SDPA)
-    with watch.cured(call, rule) as seen:
+    with met.cured(call, rule) as seen:
         out = rule.attend(call, SDPA)
         seen(out)
     return out
@@ -69,8 +68,6 @@ class CureMode(TorchFunctionMode):
         return func(*args, **kwargs)
 
     def _weigh(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        from ._watch import watching
-
         rule = self.cure.rule
         z = args[0] if args else kwargs["input"]
         if rule.needs_queries():
@@ -91,8 +88,8 @@ class CureMode(TorchFunctionMode):
             weights = rule.weights(exact.masked_fill(~visible, 0.0), visible, self.width or 1, scale)
             return weights.to(kwargs.get("dtype") or z.dtype)
 
-        watch = watching()
-        return weigh() if watch is None else watch.weighed(z, rule, weigh)
+        met = meeting()
+        return weigh() if met is None else met.weighed(z, rule, weigh)
 
     def _note_width(self, func: Any, args: tuple[Any, ...]) -> None:
         """Of a head: what queries and keys were summed over, last before the softmax."""

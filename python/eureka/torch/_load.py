@@ -77,6 +77,7 @@ class Transformer(nn.Module):
 
     def __init__(self, config: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> None:
         super().__init__()
+        self.loaded_from: tuple[Run, int] | None = None  #: the run and the step of its checkpoint
         option = {key[len("model.") :]: value for key, value in config.items() if key.startswith("model.")}
         width, epsilon = int(option["width"]), float(option["norm_epsilon"])
 
@@ -151,10 +152,12 @@ def load(run: Place | Run, step: int | None = None) -> Transformer:
         if config.get(key) not in known:
             hint = f"what can be loaded: {', '.join(one for one in known if one is not None)}"
             raise Error(f"has {key} = {config.get(key)}", "input", str(source.path), hint)
-    tensors = {name: torch.from_numpy(values) for name, values in source.tensors(step).items()}
+    at = source.checkpoint(step)
+    tensors = {name: torch.from_numpy(values) for name, values in source.tensors(at).items()}
     model = Transformer(config, {name: tuple(tensor.shape) for name, tensor in tensors.items()})
     state = {name: tensor.reshape(model.state_dict()[name].shape) for name, tensor in tensors.items()}
     if config["model.tied_head"]:
         state["head.weight"] = state["embed.weight"]
     model.load_state_dict(state)
+    model.loaded_from = (source, at)
     return model

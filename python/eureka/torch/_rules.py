@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -317,7 +318,11 @@ def rule_of(name: str | Rule, options: dict[str, Any]) -> Rule:
         raise Error(
             f"there is no cure '{name}'", "config", hint=f"known: {', '.join(n for n in RULES if n != 'softmax')}"
         )
-    try:
-        return RULES[name](**options)
-    except TypeError as wrong:
-        raise Error(f"{name}: {str(wrong).replace('__init__()', '').strip()}", "config") from None
+    known = dict(inspect.signature(RULES[name]).parameters)
+    for option in options:
+        if option not in known:
+            raise Error(f"{name} has no option '{option}'", "config", hint=f"it has: {', '.join(known) or 'none'}")
+    for option, parameter in known.items():
+        if parameter.default is inspect.Parameter.empty and option not in options:
+            raise Error(f"{name} needs the option '{option}'", "config", hint=f'cure(model, "{name}", {option}=...)')
+    return RULES[name](**options)

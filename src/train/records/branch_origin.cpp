@@ -13,15 +13,18 @@ constexpr RecordKind kKind{"the origin of a branch", 1, "make the branch again w
 std::string to_text(const BranchOrigin& origin) {
   Json change = Json::object();
   for (const auto& [key, value] : origin.change) change[key] = value;
+  Json json{{"run", origin.run}, {"step", origin.step}, {"change", change}};
+  if (!origin.parameters_by.empty()) json["parameters_by"] = origin.parameters_by;
   // A path may be any bytes.
-  return Json{{"run", origin.run}, {"step", origin.step}, {"change", change}}.dump(2, Json::BadText::replace) + "\n";
+  return json.dump(2, Json::BadText::replace) + "\n";
 }
 
 BranchOrigin parse_origin(std::string_view text, const std::string& where) {
   const RecordReader fields(text, kKind, where);
-  BranchOrigin origin{fields.get<std::string>("run"), fields.get<std::int64_t>("step"), {}};
+  BranchOrigin origin{fields.get<std::string>("run"), fields.get<std::int64_t>("step"), {}, {}};
   const RecordReader change = fields.inside("change");
   for (const std::string& key : change.keys()) origin.change.emplace_back(key, change.get<std::string>(key));
+  origin.parameters_by = fields.get_or<std::string>("parameters_by", {});
   return origin;
 }
 

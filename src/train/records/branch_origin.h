@@ -15,6 +15,7 @@ struct BranchOrigin {
   std::string run;  // absolute path
   std::int64_t step = 0;
   std::vector<std::pair<std::string, std::string>> change;  // key and value as TOML; for people
+  std::string parameters_by;                                // who changed the parameters outside of Eureka; else empty
 };
 
 // The whole text of origin.json.

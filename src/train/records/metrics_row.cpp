@@ -26,6 +26,10 @@ double MetricsRow::at(std::string_view name) const {
   return *value;
 }
 
+bool judges_rather(std::string_view name, std::string_view known) {
+  return known.empty() || (name.starts_with("val_") && !known.starts_with("val_"));
+}
+
 double MetricsRow::validation_metric() const {
   EUREKA_CHECK(!numbers.empty(), "a row of metrics has numbers");
   return numbers.front().second;

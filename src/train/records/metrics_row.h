@@ -34,6 +34,10 @@ struct MetricsRow {
   double validation_metric() const;
 };
 
+// Whether a run is judged by this number rather than by `known`: by the first of all, until there is one on validation
+// samples. Only of a run that was watched in another program may the first rows lack it.
+bool judges_rather(std::string_view name, std::string_view known);
+
 inline constexpr const char* kValidationLoss = "val_loss";
 
 // One line of JSON, without its end; and the object in it, for a record that holds a row.

@@ -42,3 +42,17 @@ else()
   message(STATUS "libtorch: ${EUREKA_TORCH_DIR}")
 endif()
 set(EUREKA_TORCH_CONFIGURED "${EUREKA_TORCH_DIR}" CACHE INTERNAL "the libtorch that this build folder is set up for")
+
+# Several processes meet through c10d's Gloo, whose header wants those of Gloo itself: of the release that libtorch was
+# built with, which Debian has and wheels lack.
+find_path(EUREKA_GLOO_HEADERS gloo/rendezvous/store.h)
+if(EUREKA_GLOO_HEADERS AND NOT DEFINED EUREKA_GLOO)
+  get_target_property(libtorch_headers eureka_libtorch INTERFACE_INCLUDE_DIRECTORIES)
+  file(WRITE ${CMAKE_BINARY_DIR}/gloo.cpp "#include <ATen/ATen.h>\n#define USE_C10D_GLOO\n"
+       "#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>\n"
+       "#include <torch/csrc/distributed/c10d/TCPStore.hpp>\nint main() {}\n")
+  set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+  try_compile(EUREKA_GLOO ${CMAKE_BINARY_DIR}/gloo ${CMAKE_BINARY_DIR}/gloo.cpp
+              CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${libtorch_headers}" CXX_STANDARD 20)
+  unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+endif()

@@ -1,11 +1,16 @@
 // eureka train: one run.
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cstdlib>
+
 #include "cli/offered_words.h"
+#include "cli/rank_processes.h"
 #include "cli/run_and_show.h"
 #include "cli/run_name.h"
 #include "cli/shown_number.h"
 #include "lab/presets.h"
+#include "train/ranked_run.h"
 
 namespace eureka::cli {
 namespace {
@@ -18,6 +23,7 @@ struct TrainArguments {
   std::int64_t threads = -1;
   bool resume = false;
   std::int64_t step = -1;
+  std::string ranks;
   ShowOptions show;
 };
 
@@ -73,10 +79,58 @@ RunConfig config_at(const fs::path& place, const TrainArguments& arguments, Conf
   return resolve_config(entries, catalog());
 }
 
+// This process among those of its run.
+struct OwnRank {
+  std::unique_ptr<RankProcesses> others;  // started here
+  std::unique_ptr<Ranks> ranks;           // nothing: the run is this process
+};
+
+constexpr int kMostOnOneMachine = 1024;
+
+int processes_in(const std::string& text) {
+  int number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size() || number < 1 || number > kMostOnOneMachine)
+    throw Error(ErrorKind::usage, fmt::format("'--ranks' is '{}', neither a number of processes nor slurm", text), {},
+                "for example --ranks 2");
+  return number;
+}
+
+OwnRank join(const TrainArguments& arguments) {
+  OwnRank own;
+  // A trial is one process, wherever its study was started.
+  if (arguments.show.heartbeat >= 0) return own;
+  std::optional<RankPlace> place = place_in_environment(::getenv);
+  if (!place && arguments.ranks == "slurm") {
+    place = place_in_slurm(::getenv);
+  } else if (!place && !arguments.ranks.empty()) {
+    if (const int processes = processes_in(arguments.ranks); processes > 1) {
+      own.others = std::make_unique<RankProcesses>(processes);
+      place = own.others->own_place();
+    }
+  }
+  if (place) own.ranks = join_ranks(*place);
+  return own;
+}
+
+int follow(Ranks& ranks) {
+  switch (follow_run(ranks, catalog(), stop_requested())) {
+    case RunStatus::finished:
+      return kOk;
+    case RunStatus::interrupted:
+      return kInterrupted;
+    default:
+      return kFailed;
+  }
+}
+
 int train(const TrainArguments& arguments) {
+  const OwnRank own = join(arguments);
+  if (own.ranks && !own.ranks->place().leads()) return follow(*own.ranks);
   const Asked asked = read_asked(arguments);
   const auto config_in = [&](const fs::path& place) { return config_at(place, arguments, asked.all); };
   RunRequest request{.directory = arguments.out, .resume = arguments.resume, .resume_step = {}};
+  request.ranks = own.ranks.get();
   if (arguments.step >= 0) request.resume_step = arguments.step;
   if (!arguments.out.empty()) return run_and_show(config_in(request.directory), request, arguments.show);
   const fs::path wanted = default_place(arguments, asked);
@@ -108,6 +162,8 @@ void add_train(Command& program) {
   verb.option("--step", arguments->step, "with --resume: from this checkpoint, not the newest; 0: from the start")
       .not_negative()
       .needs("--resume");
+  verb.option("--ranks", arguments->ranks,
+              "processes of this machine that share every batch (reference engine), or slurm: those that srun started");
   add_show_options(verb, arguments->show);
   verb.runs([=] { return train(*arguments); });
 }

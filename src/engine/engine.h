@@ -23,6 +23,7 @@
 #include "engine/observation.h"
 #include "engine/optimizer_options.h"
 #include "engine/parameters.h"
+#include "engine/ranks.h"
 #include "engine/scale.h"
 #include "tasks/task.h"
 
@@ -55,6 +56,8 @@ struct EngineConfig {
   Precision precision = Precision::float32;
   bool double_precision = false;                // for tests
   std::size_t kept_attention = kKeptAttention;  // the same bits with any other
+  // The processes among which every batch is divided, for the reference engine; it outlives the engine. None: this one.
+  Ranks* ranks = nullptr;
 };
 
 struct StepSettings {
@@ -129,7 +132,8 @@ class Engine {
 
   // Leaves the gradient of the loss of `batch` in flat_gradient(). The loss is a sum over the labels that are asked
   // for, divided by `denominator`: how many are asked for in the whole batch of which this may be a part, 0 for this
-  // one's own. Losses and gradients of all parts then add up to those of the whole.
+  // one's own. Losses and gradients of all parts then add up to those of the whole. With ranks, what is left and told
+  // is that of the whole.
   virtual StepResult gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) = 0;
   StepResult gradient(const Batch& batch, std::int64_t step) { return gradient(batch, step, 0); }
 
@@ -166,7 +170,7 @@ class Engine {
 // The number of this interface: what the program expects of the torch library. It grows with every change to what the
 // two exchange (Engine, EngineConfig, Batch and all that hangs on them), so that a library of another build is refused
 // instead of crashing.
-inline constexpr int kEngineInterface = 5;
+inline constexpr int kEngineInterface = 6;
 
 // Facts about the torch library for `eureka doctor`.
 struct TorchFacts {
@@ -190,5 +194,6 @@ TorchFacts load_torch_facts();
 extern "C" {
 int eureka_engine_interface();
 eureka::Engine* eureka_make_reference_engine(const eureka::EngineConfig& config);
+eureka::Ranks* eureka_join_ranks(const eureka::RankPlace& place);
 void eureka_torch_facts(eureka::TorchFacts& facts);
 }

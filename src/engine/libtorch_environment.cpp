@@ -10,7 +10,7 @@ void set_if_unset(const char* name, const char* value) { ::setenv(name, value, /
 
 }  // namespace
 
-void pin_libtorch([[maybe_unused]] Precision precision) {
+void pin_libtorch([[maybe_unused]] std::optional<Precision> precision) {
   set_if_unset("CUBLAS_WORKSPACE_CONFIG", ":4096:8");
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
 
 #include "base/files.h"
 #include "base/run_program.h"
@@ -35,11 +36,12 @@ void check_interface(void* opened, const fs::path& path) {
               path.string(), "they come from different builds: run 'make build', or unset EUREKA_TORCH_LIBRARY");
 }
 
-// Loaded once, for the precision of the first who asks.
-void* library(Precision precision) {
+// Loaded once. What depends on the precision is read by libtorch when it first computes: who asks before an engine is
+// made says nothing of it.
+void* library(std::optional<Precision> precision) {
+  pin_libtorch(precision);
   static void* handle = [&] {
     const fs::path path = library_path();
-    pin_libtorch(precision);
     void* opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr)
       throw Error(ErrorKind::failed, fmt::format("cannot load the torch library: {}", ::dlerror()), path.string(),
@@ -51,7 +53,7 @@ void* library(Precision precision) {
 }
 
 template <class Function>
-Function* entry_point(const char* name, Precision precision = Precision::float32) {
+Function* entry_point(const char* name, std::optional<Precision> precision = Precision::float32) {
   void* address = ::dlsym(library(precision), name);
   if (address == nullptr)
     throw Error(ErrorKind::failed, fmt::format("the torch library has no '{}'", name), library_path().string(),
@@ -69,6 +71,14 @@ bool has_torch_library() {
 std::unique_ptr<Engine> load_reference_engine(const EngineConfig& config) {
   return std::unique_ptr<Engine>(
       entry_point<decltype(eureka_make_reference_engine)>("eureka_make_reference_engine", config.precision)(config));
+}
+
+std::unique_ptr<Ranks> join_ranks(const RankPlace& place) {
+  if (!has_torch_library())
+    throw Error(ErrorKind::config,
+                "several processes train by the reference engine, and this program was built without libtorch", {},
+                kHowToBuildWithTorch);
+  return std::unique_ptr<Ranks>(entry_point<decltype(eureka_join_ranks)>("eureka_join_ranks", std::nullopt)(place));
 }
 
 TorchFacts load_torch_facts() {

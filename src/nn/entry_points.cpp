@@ -4,6 +4,7 @@
 
 #include "nn/device.h"
 #include "nn/guarded_engine.h"
+#include "nn/process_group.h"
 
 extern "C" {
 
@@ -12,6 +13,8 @@ int eureka_engine_interface() { return eureka::kEngineInterface; }
 eureka::Engine* eureka_make_reference_engine(const eureka::EngineConfig& config) {
   return eureka::make_guarded_engine(config).release();
 }
+
+eureka::Ranks* eureka_join_ranks(const eureka::RankPlace& place) { return eureka::join_process_group(place).release(); }
 
 void eureka_torch_facts(eureka::TorchFacts& facts) {
   facts.version = fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH);

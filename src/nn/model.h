@@ -41,7 +41,8 @@ struct ForwardContext {
   bool updates_buffers = false;  // a real training step, not one that only looks
   std::uint64_t seed = 0;        // of dropout and stochastic depth
   std::int64_t step = 0;
-  double scale_multiple = 1;  // of a fixed or scheduled attention scale
+  std::int64_t first_sample = 0;  // of the whole batch, where this is a part of it
+  double scale_multiple = 1;      // of a fixed or scheduled attention scale
   ForwardHook* hook = nullptr;
 
   void observe(Point point, int layer, const at::Tensor& value) const {
@@ -79,7 +80,8 @@ class Model {
   virtual std::vector<ModelBuffer> buffers() const { return {}; }
 };
 
-// A mask of 0 and 1/keep, one value per element of `shape`, from counter-based randomness.
+// A mask of 0 and 1/keep, one value per element of `shape`, from counter-based randomness. A part of a batch gets its
+// part of the mask: `shape` begins with the samples.
 at::Tensor random_mask(double drop_rate, at::IntArrayRef shape, const ForwardContext& context,
                        const std::string& stream, const at::TensorOptions& options);
 

@@ -75,6 +75,16 @@ ReferenceEngine::ReferenceEngine(const EngineConfig& config) : config_(config) {
   model_->bind(*parameters_);
   parts_ = parts_of(parameters_->specs());
   optimizer_ = std::make_unique<Optimizer>(config.optimizer, config.lr_multiplier, *parameters_);
+  if (config.ranks != nullptr) {
+    if (!model_->buffers().empty())
+      throw Error(
+          ErrorKind::config,
+          fmt::format("'{}' normalizes over its whole batch, of which each of several processes has a share only",
+                      config.model),
+          {}, "train it in one process: without --ranks, torchrun or srun");
+    group_ = static_cast<ProcessGroup*>(config.ranks);
+    buckets_ = std::make_unique<GradientBuckets>(*parameters_, *group_);
+  }
   if (find_fused_rule(config.rule) != nullptr) rule_ = make_fused_rule(config.rule, config.rule_options);
 }
 
@@ -175,6 +185,7 @@ void ReferenceEngine::set_buffers(const std::vector<at::Tensor>& values) {
 }
 
 StepResult ReferenceEngine::gradient(const Batch& batch, std::int64_t step, std::int64_t denominator) {
+  if (group_ != nullptr) return gradient_of_all(batch, step, denominator);
   parameters_->zero_gradients();
   const Answers answers = answers_of(batch);
   const std::vector<at::Tensor> buffers = buffer_values();
@@ -209,6 +220,7 @@ void ReferenceEngine::update(const StepSettings& settings) {
 
 Evaluation ReferenceEngine::evaluate(const Batch& batch, std::int64_t step) {
   const at::NoGradGuard no_grad;
+  if (group_ != nullptr) return evaluate_all(batch, step);
   const Answers answers = answers_of(batch);
   const at::Tensor predictions = forward(batch, context_at(step, false));
   const std::vector<double> numbers =

@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "kernels/fused_rules.h"
 #include "nn/device.h"
+#include "nn/gradient_buckets.h"
 #include "nn/model.h"
 #include "nn/optimizer.h"
 
@@ -53,6 +54,12 @@ class ReferenceEngine final : public Engine {
   Answers answers_of(const Batch& batch) const;
   at::Tensor loss_of(const at::Tensor& predictions, const Answers& answers, double smoothing) const;
   at::Tensor accuracy_of(const at::Tensor& predictions, const Answers& answers) const;
+  // With ranks: this one's share of what the step is about, and what all of it comes to (ranked_steps.cpp).
+  const Batch& own_share(const Batch& batch, std::int64_t& first);
+  std::vector<at::Tensor> share_of_numbers(const at::Tensor& loss, const at::Tensor& predictions,
+                                           const Answers& answers) const;
+  StepResult gradient_of_all(const Batch& batch, std::int64_t step, std::int64_t denominator);
+  Evaluation evaluate_all(const Batch& batch, std::int64_t step);
   ForwardContext context_at(std::int64_t step, bool training) const;
   std::vector<at::Tensor> buffer_values() const;
   void set_buffers(const std::vector<at::Tensor>& values);
@@ -66,7 +73,10 @@ class ReferenceEngine final : public Engine {
   std::vector<ParameterPart> parts_;  // of the flat parameters
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<at::Tensor> learned_buffers_;  // what the model's buffers become with the update
-  std::optional<FusedRule> rule_;            // as those who look inside know it; nothing: it has no kernel
+  ProcessGroup* group_ = nullptr;            // the ranks, if there are any
+  std::unique_ptr<GradientBuckets> buckets_;
+  Batch own_share_;
+  std::optional<FusedRule> rule_;  // as those who look inside know it; nothing: it has no kernel
 };
 
 }  // namespace eureka

@@ -11,22 +11,22 @@
 #include "train/interventions.h"
 #include "train/moment_checkpoints.h"
 #include "train/noted_rises.h"
+#include "train/ranked_run.h"
 #include "train/records/branch_origin.h"
-#include "train/run_data.h"
 #include "train/run_memory.h"
 #include "train/schedule.h"
-#include "train/wanted_keys.h"
+#include "train/training_steps.h"
 
 namespace eureka {
 namespace {
 
 std::optional<double> if_finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 
-// A run that is resumed says later from where, and what its log tells.
-Interventions interventions_of(const RunConfig& config, const Engine& engine, bool resumed) {
-  Interventions interventions(config, engine.parameters());
-  if (!resumed) interventions.load(0, {});
-  return interventions;
+// A run that is resumed says later from where, and what its log tells of its interventions.
+TrainingSteps steps_of(const RunConfig& config, RunParts parts, bool resumed) {
+  TrainingSteps steps(config, std::move(parts));
+  if (!resumed) steps.interventions().load(0, {});
+  return steps;
 }
 
 // A branch has no past of its own to go back to: from step 0 it would be another run.
@@ -51,21 +51,17 @@ class TrainingRun {
       : config_(config),
         observer_(observer),
         stop_(stop),
-        task_(std::move(parts.task)),
-        chosen_(std::move(parts.engine)),
-        engine_(chosen_.engine.get()),
-        validation_(draw_validation_batch(*task_, config)),
-        probes_(draw_probes(*task_, config)),
-        wanted_(config, *task_),
-        interventions_(interventions_of(config, *engine_, request.resume)),
+        lead_(request.ranks),
+        steps_(steps_of(config, std::move(parts), request.resume)),
         // Opened last: a config that no engine takes, or whose data are missing, leaves no directory behind.
         directory_(request.resume ? RunDirectory::reopen(request.directory, config)
                                   : RunDirectory::create(request.directory, config)),
-        metric_(task_->metric()),
-        detector_(detector_options(*task_, config)),
-        diagnosis_(config, *task_),
+        metric_(steps_.task().metric()),
+        detector_(detector_options(steps_.task(), config)),
+        diagnosis_(config, steps_.task()),
         around_moments_(config, request.directory, make, request.saves_moments) {
     if (request.resume) restore(request.resume_step);
+    lead_.share_state(loop_.step, steps_.engine());
   }
 
   RunOutcome execute();
@@ -73,12 +69,7 @@ class TrainingRun {
  private:
   void restore(std::optional<std::int64_t> step);
   RunStatus train();
-  // The training batch of the step at hand.
-  const Batch& batch();
-  // Of the step at hand, computed once.
-  const StepResult& gradient();
   bool train_one_step();
-  Evaluation evaluate(Batch& samples);
   bool evaluate();
   bool enough() const;
   MetricsRow metrics_row();
@@ -97,23 +88,15 @@ class TrainingRun {
   const RunConfig& config_;
   RunObserver& observer_;
   const std::atomic<bool>& stop_;
-  std::unique_ptr<Task> task_;
-  ChosenEngine chosen_;
-  Engine* engine_;
-  Batch validation_;
-  std::vector<ProbeBatch> probes_;
-  WantedKeys wanted_;
-  Interventions interventions_;
+  Lead lead_;
+  TrainingSteps steps_;
   RunDirectory directory_;
   Metric metric_;
   MomentDetector detector_;
   Diagnosis diagnosis_;
   MomentCheckpoints around_moments_;
   LoopState loop_;
-  Batch batch_;
-  std::int64_t batch_step_ = -1;  // whose it is
-  StepResult gradient_;
-  std::int64_t gradient_step_ = -1;  // whose gradient the engine holds
+  bool asked_to_stop_ = false;  // some rank
   std::int64_t last_row_step_ = -1;
   Measured last_{std::nan(""), std::nan("")};
   std::int64_t checkpoint_step_ = -1;  // of the last checkpoint that stays
@@ -129,12 +112,13 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
   refuse_before_branch(directory_.path(), *step);
   if (*step > 0) {
     const Checkpoint saved = read_checkpoint(directory_.path(), *step);
-    engine_->import_state(saved.engine);
+    steps_.engine().import_state(saved.engine);
     loop_ = saved.loop;
     (loop_.temporary ? temporary_step_ : checkpoint_step_) = *step;
     loop_.temporary = loop_.around_moment = false;
   }
-  if (interventions_.any()) interventions_.load(loop_.step, read_events(directory_.path(), loop_.events_bytes));
+  if (Interventions& interventions = steps_.interventions(); interventions.any())
+    interventions.load(loop_.step, read_events(directory_.path(), loop_.events_bytes));
   directory_.rewind(loop_);
   // What the one before us had no time for.
   remove_temporary_checkpoints(directory_.path(), loop_.step);
@@ -153,10 +137,11 @@ void TrainingRun::restore(std::optional<std::int64_t> step) {
 
 RunOutcome TrainingRun::execute() {
   // Before the file: whoever sees that may send a signal, and is told how long its step may take.
-  observer_.on_start(engine_->name(), loop_.step, config_.train.steps);
+  observer_.on_start(steps_.engine().name(), loop_.step, config_.train.steps);
   directory_.write_meta(meta(RunStatus::running));
   try {
     const RunStatus status = train();
+    lead_.end(status);
     if (status == RunStatus::interrupted) {
       directory_.write_meta(meta(status));
       return {status, {}};
@@ -182,7 +167,8 @@ RunOutcome TrainingRun::execute() {
 
 RunStatus TrainingRun::train() {
   while (true) {
-    for (const RunEvent& event : interventions_.begin_step(*engine_, loop_.step)) directory_.log_event(event);
+    for (const RunEvent& event : steps_.interventions().begin_step(steps_.engine(), loop_.step))
+      directory_.log_event(event);
     if (loop_.step % config_.train.eval_every == 0 || loop_.step == config_.train.steps) {
       // The last checkpoint is written after the last row: a run killed between it and its summary has that row
       // already.
@@ -193,7 +179,8 @@ RunStatus TrainingRun::train() {
     if (!train_one_step()) return RunStatus::diverged;
     observer_.on_step(loop_.step);
     const bool due = config_.run.checkpoint_every > 0 && loop_.step % config_.run.checkpoint_every == 0;
-    const bool stopping = stop_.load(std::memory_order_relaxed) && loop_.step < config_.train.steps;
+    const bool asked = stop_.load(std::memory_order_relaxed) || asked_to_stop_;
+    const bool stopping = asked && loop_.step < config_.train.steps;
     if (due)
       checkpoint();
     else if (stopping)
@@ -201,34 +188,16 @@ RunStatus TrainingRun::train() {
     if (stopping) return RunStatus::interrupted;
     if (around_moments_.wants(loop_.step)) {
       directory_.measure(loop_);
-      around_moments_.hold({loop_, engine_->export_state()});
+      around_moments_.hold({loop_, steps_.engine().export_state()});
     }
   }
   if (checkpoint_step_ != loop_.step && config_.run.keep == Keep::all) checkpoint();
   return RunStatus::finished;
 }
 
-const Batch& TrainingRun::batch() {
-  if (batch_step_ == loop_.step) return batch_;
-  draw_training_batch(*task_, config_, loop_.step, batch_);
-  wanted_.fill(batch_, loop_.step);
-  batch_step_ = loop_.step;
-  return batch_;
-}
-
-const StepResult& TrainingRun::gradient() {
-  if (gradient_step_ != loop_.step) gradient_ = engine_->gradient(batch(), loop_.step);
-  gradient_step_ = loop_.step;
-  return gradient_;
-}
-
 bool TrainingRun::train_one_step() {
-  const StepResult& result = gradient();
-  const double norm = interventions_.change_gradient(*engine_, loop_.step, result.gradient_norm);
-  engine_->update({.step = loop_.step,
-                   .lr = learning_rate(config_.train, loop_.step),
-                   .gradient_scale = clip_factor(config_.train.clip, norm),
-                   .frozen = interventions_.frozen_at(loop_.step)});
+  asked_to_stop_ = lead_.announce(Order::step);
+  const StepResult result = steps_.take(loop_.step);
   ++loop_.step;
   if (!std::isfinite(result.loss)) {
     diverge("train_loss", result.loss);
@@ -241,13 +210,9 @@ bool TrainingRun::train_one_step() {
   return true;
 }
 
-Evaluation TrainingRun::evaluate(Batch& samples) {
-  wanted_.fill(samples, loop_.step);
-  return engine_->evaluate(samples, loop_.step);
-}
-
 bool TrainingRun::evaluate() {
-  const Evaluation evaluation = evaluate(validation_);
+  lead_.announce(Order::validate);
+  const Evaluation evaluation = steps_.validate(loop_.step);
   if (!std::isfinite(evaluation.loss)) {
     diverge("val_loss", evaluation.loss);
     return false;
@@ -265,8 +230,11 @@ MetricsRow TrainingRun::metrics_row() {
   MetricsRow row{.step = loop_.step, .numbers = {}};
   row.add("val_" + metric_.key(), last_.metric);
   row.add(kValidationLoss, last_.loss);
-  for (ProbeBatch& probe : probes_) {
-    const Evaluation evaluation = evaluate(probe.batch);
+  if (!steps_.probes().empty()) lead_.announce(Order::probes);
+  const std::vector<Evaluation> evaluations = steps_.evaluate_probes(loop_.step);
+  for (std::size_t i = 0; i < evaluations.size(); ++i) {
+    const ProbeBatch& probe = steps_.probes()[i];
+    const Evaluation& evaluation = evaluations[i];
     if (metric_.measure == Measure::score) {
       row.add("val_" + metric_.key() + "_" + probe.name, metric_.value(evaluation.loss, evaluation.accuracy));
       continue;
@@ -285,9 +253,12 @@ MetricsRow TrainingRun::metrics_row() {
   row.add("scale_multiple", scale_multiple(config_.scale, loop_.step, config_.train.steps));
   if (!diagnosis_.due(loop_.step)) return row;
   const bool pending = diagnosis_.wants_gradient(loop_.step);
-  if (pending) gradient();
-  const LookResult look =
-      diagnosis_.look(*engine_, batch(), loop_.step, pending, interventions_.frozen_at(loop_.step - 1));
+  if (pending) {
+    lead_.announce(Order::gradient);
+    steps_.gradient(loop_.step);
+  }
+  const LookResult look = diagnosis_.look(steps_.engine(), steps_.batch(loop_.step), loop_.step, pending,
+                                          steps_.interventions().frozen_at(loop_.step - 1));
   for (const auto& [name, value] : look.numbers) row.add(name, value);
   for (const LookFile& file : look.files) directory_.write_look(loop_.step, file.name, file.bytes);
   return row;
@@ -332,7 +303,7 @@ void TrainingRun::diverge(const char* what, double value) {
 void TrainingRun::checkpoint() {
   directory_.log_event({loop_.step, CheckpointWritten{}});
   directory_.mark(loop_);
-  write_checkpoint(directory_.path(), {loop_, engine_->export_state()});
+  write_checkpoint(directory_.path(), {loop_, steps_.engine().export_state()});
   checkpoint_step_ = loop_.step;
   remove_temporary();
   prune_checkpoints(directory_.path(), config_.run.keep_checkpoints, around_moments_.chosen());
@@ -342,7 +313,7 @@ void TrainingRun::checkpoint_for_now() {
   directory_.mark(loop_);
   LoopState loop = loop_;
   loop.temporary = true;
-  write_checkpoint(directory_.path(), {loop, engine_->export_state()});
+  write_checkpoint(directory_.path(), {loop, steps_.engine().export_state()});
   remove_temporary();
 }
 
@@ -355,14 +326,15 @@ void TrainingRun::remove_temporary() {
 RunMeta TrainingRun::meta(RunStatus status) const {
   RunMeta meta;
   meta.status = status;
-  meta.engine = engine_->name();
-  meta.instructions = engine_->instructions();
+  meta.engine = steps_.engine().name();
+  meta.instructions = steps_.engine().instructions();
   meta.threads = config_.run.threads;
+  meta.processes = lead_.processes();
   meta.device = config_.run.device;
   meta.updates_done = loop_.step;
   meta.seconds_of_last_session = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  meta.why_not_fused = chosen_.why_not_fused;
-  if (const auto needs = run_memory(config_, *task_); needs && engine_->name() == "fused")
+  meta.why_not_fused = steps_.why_not_fused();
+  if (const auto needs = run_memory(config_, steps_.task()); needs && steps_.engine().name() == "fused")
     meta.memory_bytes = static_cast<std::int64_t>(needs->total());
   return meta;
 }
@@ -375,7 +347,7 @@ RunSummary TrainingRun::summary(RunStatus status) {
   summary.task = config_.task.name;
   summary.model = config_.model.name;
   summary.attention = config_.attention.name;
-  summary.parameters = total_size(engine_->parameters());
+  summary.parameters = total_size(steps_.engine().parameters());
   summary.metric = metric_.key();
   summary.task_plateau = metric_.plateau;
   summary.final_validation_metric = if_finite(last_.metric);
@@ -396,6 +368,15 @@ RunParts make_parts(const RunConfig& config) {
   return parts;
 }
 
+RunParts make_parts_of_rank(const RunConfig& config, Ranks& ranks) {
+  RunParts parts;
+  parts.task = Registry<Task>::instance().make(config.task.name, config.task.options);
+  EngineConfig engine = engine_config(config, parts.task->shape());
+  engine.ranks = &ranks;
+  parts.engine = make_engine(config.run.engine, engine);
+  return parts;
+}
+
 RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunObserver& observer,
                         const std::atomic<bool>& stop, const MakeParts& make) {
   if (request.resume && !request.resume_step) {
@@ -407,10 +388,16 @@ RunOutcome run_training(const RunConfig& config, const RunRequest& request, RunO
         std::error_code ignored;
         fs::remove(request.directory / kClaimFile, ignored);
       }
+      if (request.ranks != nullptr) {
+        Lead(request.ranks).share_config({});
+        request.ranks->leave();
+      }
       return {summary->status, summary};
     }
   }
-  return TrainingRun(config, request, make(config), make, observer, stop).execute();
+  if (request.ranks == nullptr) return TrainingRun(config, request, make(config), make, observer, stop).execute();
+  Lead(request.ranks).share_config(to_toml(config));
+  return TrainingRun(config, request, make_parts_of_rank(config, *request.ranks), make, observer, stop).execute();
 }
 
 }  // namespace eureka

@@ -3,7 +3,7 @@
 //   RunOutcome outcome = run_training(config, {.directory = "runs/a"}, observer, stop);
 //
 // Ensures: kill the process anywhere and resume: weights, metrics.jsonl and summary.json end up byte-identical to an
-// uninterrupted run, whatever the processor and the number of threads.
+// uninterrupted run, whatever the processor and the number of threads; over several ranks, to float rounding.
 #pragma once
 
 #include <atomic>
@@ -22,6 +22,7 @@ struct RunRequest {
   bool resume = false;
   std::optional<std::int64_t> resume_step;  // which checkpoint; the newest when not given
   bool saves_moments = true;                // the checkpoints that run.around_moment asks for; their events it tells
+  Ranks* ranks = nullptr;                   // of which this is rank 0; the others follow_run() (train/ranked_run.h)
 };
 
 // What a run is made of besides its config. Tests give parts that fail.
@@ -32,6 +33,8 @@ struct RunParts {
 
 // The task and the engine that the config names.
 RunParts make_parts(const RunConfig& config);
+// The same for one of several processes.
+RunParts make_parts_of_rank(const RunConfig& config, Ranks& ranks);
 using MakeParts = std::function<RunParts(const RunConfig&)>;
 
 // Watches a run, for drawing it. Never changes it.

@@ -36,6 +36,7 @@ std::string to_text(const RunMeta& meta) {
                {"device", meta.device},
                {"updates_done", meta.updates_done},
                {"seconds_of_last_session", meta.seconds_of_last_session}};
+  if (meta.processes > 1) json["processes"] = meta.processes;
   if (!meta.ended.empty()) json["ended"] = meta.ended;
   if (meta.memory_bytes > 0) json["memory_bytes"] = meta.memory_bytes;
   if (meta.disk_bytes > 0) json["disk_bytes"] = meta.disk_bytes;
@@ -60,6 +61,7 @@ RunMeta parse_meta(std::string_view text, const std::string& where) {
   meta.engine = fields.get<std::string>("engine");
   meta.instructions = fields.get_or<std::string>("instructions", "unknown");
   meta.threads = fields.get<std::int64_t>("threads");
+  meta.processes = fields.get_or<std::int64_t>("processes", 1);
   meta.device = fields.get<std::string>("device");
   meta.updates_done = fields.get<std::int64_t>("updates_done");
   meta.seconds_of_last_session = fields.get<double>("seconds_of_last_session");

@@ -22,7 +22,8 @@ struct RunMeta {
   std::int64_t cores = 0;
   std::string engine;
   std::string instructions;
-  std::int64_t threads = 1;
+  std::int64_t threads = 1;    // of each process
+  std::int64_t processes = 1;  // that shared its batches, in the last session
   std::string device;
   std::int64_t updates_done = 0;
   double seconds_of_last_session = 0;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,6 +23,8 @@ struct RunRequest {
   bool resume = false;
   std::optional<std::int64_t> resume_step;  // which checkpoint; the newest when not given
   bool saves_moments = true;                // the checkpoints that run.around_moment asks for; their events it tells
+  // Of a run that keeps its summary only: so long it goes on before what it has done is worth a checkpoint on the way.
+  std::chrono::milliseconds most_to_lose{30'000};
 };
 
 // What a run is made of besides its config. Tests give parts that fail.

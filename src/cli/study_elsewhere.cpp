@@ -18,8 +18,13 @@ namespace eureka::cli {
 namespace {
 
 using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
 
-constexpr auto kBetweenLooks = 5s;
+// To look at thousands of runs and their queue is work for the file server and the scheduler: often at first, then
+// seldom, and never for more than a twentieth of the time.
+constexpr auto kShortestPause = 2s;
+constexpr auto kLongestPause = 60s;
+constexpr int kShareOfLooking = 20;
 // A controller that is started again answers nobody for a while.
 constexpr int kPatience = 60;
 
@@ -27,7 +32,7 @@ int print_plan(const Study& study, const StudyRequest& request) {
   const PendingTrials pending = prepare_study(study, catalog(), {request.out, true}, 1);
   const auto trials_per_task = static_cast<std::size_t>(std::max<std::int64_t>(1, study.slurm.trials_per_task));
   const std::vector<StudyTask> tasks = pack_trials(study, request.out, pending.trials, trials_per_task);
-  for (const StudyTask& task : tasks) print("{}\n", Lines{task_line(task)});
+  print("{}", Lines{task_list(tasks)});
   finish_output();
   tell("{}: {} tasks for {} trials; {} have ended\n", study.name, tasks.size(), pending.trials.size(), pending.ended);
   if (!pending.is_last_phase)
@@ -126,7 +131,9 @@ int collect(const Study& study, const fs::path& out, bool json) {
 int wait(const Study& study, const fs::path& out, bool json) {
   int failures = 0;
   std::string said;
+  const auto began = Clock::now();
   while (!stop_requested().load()) {
+    const auto look = Clock::now();
     std::optional<SlurmQueue> queue;
     try {
       queue = queue_if_any(out);
@@ -142,7 +149,11 @@ int wait(const Study& study, const fs::path& out, bool json) {
                                           progress.trials, queue->running, queue->waiting);
       if (now != said) tell("{}", Lines{said = now});
     }
-    for (auto left = kBetweenLooks; left > 0s && !stop_requested().load(); left -= 1s) std::this_thread::sleep_for(1s);
+    const auto looked = Clock::now();
+    const auto pause = std::max<Clock::duration>(
+        std::clamp<Clock::duration>((looked - began) / kShareOfLooking, kShortestPause, kLongestPause),
+        (looked - look) * kShareOfLooking);
+    while (Clock::now() < looked + pause && !stop_requested().load()) std::this_thread::sleep_for(500ms);
   }
   tell("eureka: no longer waiting; the study goes on: eureka study --out {} --wait, or --cancel\n", out.string());
   return kInterrupted;

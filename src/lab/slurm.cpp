@@ -209,9 +209,7 @@ SlurmSubmission submit_study(const Study& study, const PendingTrials& pending, c
       pack_trials(study, out, trials, trials_of_a_task(options, trials.size(), pending.seconds_of_trial, at_a_time));
   submission.tasks = tasks.size();
   const fs::path list = place / fmt::format("tasks-{}.jsonl", number);
-  std::string text;
-  for (const StudyTask& task : tasks) text += task_line(task) + "\n";
-  atomic_write(list, text);
+  atomic_write(list, task_list(tasks));
 
   AppendFile record(jobs_file(out));
   const auto note = [&](const SlurmJob& job) {

@@ -57,12 +57,41 @@ Trial trial_from(const Json& json, const fs::path& study, const Catalog& catalog
   return trial;
 }
 
+std::string task_line(const StudyTask& task, std::size_t index) {
+  Json trials = Json::array();
+  for (const Trial& trial : task.trials) trials.push_back(to_json(trial, task.study));
+  return Json{{"format", kFormat},
+              {"task", index},
+              {"study", task.study.string()},
+              {"timeout", task.timeout_seconds},
+              {"trials", trials}}
+      .dump();
+}
+
+// Where line `index` is if all are as long as the first; nothing if what is there does not call itself so.
+std::optional<std::string> line_at_its_place(const fs::path& file, std::uintmax_t bytes, std::size_t index) {
+  std::ifstream text(file);
+  std::string line;
+  if (!std::getline(text, line) || text.eof()) return std::nullopt;
+  const std::size_t length = line.size() + 1;
+  if (index >= bytes / length) return std::nullopt;
+  if (index > 0) {
+    if (!text.seekg(static_cast<std::streamoff>(index * length - 1)) || text.get() != '\n') return std::nullopt;
+    if (!std::getline(text, line) || line.size() + 1 != length) return std::nullopt;
+  }
+  const std::optional<Json> json = Json::parse_if_valid(line);
+  if (!json || !json->is_object()) return std::nullopt;
+  const Json* task = json->find("task");
+  return task != nullptr && *task == index ? std::optional(line) : std::nullopt;
+}
+
 // Line `index` of a file that may have many thousands.
 std::string line_of(const fs::path& file, std::size_t index) {
   std::error_code failure;
   const std::uintmax_t bytes = fs::file_size(file, failure);
   if (failure) throw Error(ErrorKind::input, failure.message(), file.string(), "eureka study NAME --plan writes tasks");
   if (bytes > kMostBytes) throw Error(ErrorKind::input, "is too large to be a list of tasks", file.string());
+  if (auto line = line_at_its_place(file, bytes, index)) return *line;
   std::ifstream text(file);
   std::string line;
   std::size_t lines = 0;
@@ -87,12 +116,16 @@ std::vector<StudyTask> pack_trials(const Study& study, const fs::path& out, cons
   return tasks;
 }
 
-std::string task_line(const StudyTask& task) {
-  Json trials = Json::array();
-  for (const Trial& trial : task.trials) trials.push_back(to_json(trial, task.study));
-  return Json{
-      {"format", kFormat}, {"study", task.study.string()}, {"timeout", task.timeout_seconds}, {"trials", trials}}
-      .dump();
+std::string task_list(const std::vector<StudyTask>& tasks) {
+  std::vector<std::string> lines;
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    lines.push_back(task_line(tasks[i], i));
+    longest = std::max(longest, lines.back().size());
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line + std::string(longest - line.size(), ' ') + '\n';
+  return text;
 }
 
 StudyTask read_task(const fs::path& file, std::size_t index, const Catalog& catalog) {

@@ -1,10 +1,12 @@
 // What is left of a study as a list of tasks that can run anywhere: a file with a line of JSON for each. Whatever can
 // count runs it: the job array of a scheduler, GNU parallel, a loop.
 //
-//   for (const StudyTask& task : pack_trials(out, trials, {.trials_per_task = 4})) file += task_line(task) + "\n";
+//   atomic_write(file, task_list(pack_trials(study, out, trials, 4)));
 //   StudyTask task = read_task("tasks.jsonl", 17, catalog);             `eureka trial tasks.jsonl 17`
 //
-// A line holds all there is to know of its trials, so nothing of the study need be there but the place.
+// A line holds all there is to know of its trials, so nothing of the study need be there but the place. All lines are
+// equally long, so that a task finds its own without reading thousands of others from the network; a list that was
+// shortened or put together by hand is read from its beginning.
 #pragma once
 
 #include <string>
@@ -25,8 +27,7 @@ struct StudyTask {
 std::vector<StudyTask> pack_trials(const Study& study, const fs::path& out, const std::vector<Trial>& trials,
                                    std::size_t trials_per_task);
 
-// On one line, without the newline.
-std::string task_line(const StudyTask& task);
+std::string task_list(const std::vector<StudyTask>& tasks);
 
 // Line `index` of the file, from 0. Throws Error(input) that
 // says how many there are, or what is wrong with it.

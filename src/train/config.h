@@ -90,8 +90,8 @@ struct RunOptions {
       "checkpoints before, in and after a confirmed moment, at multiples of so many steps, never pruned; 0: none; "
       "eureka train has train.eval_every unless keep_checkpoints is set");
     v("keep", keep,
-      "of a run that has ended: all of it, or summary: what studies and reports need, without checkpoints, looks and "
-      "TensorBoard's files");
+      "of a run that has ended: all of it, or summary: what studies and reports need, without checkpoints (on the way "
+      "there is one, twice a minute at most), looks and TensorBoard's files");
   }
 };
 

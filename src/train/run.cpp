@@ -59,7 +59,8 @@ class TrainingRun {
         metric_(steps_.task().metric()),
         detector_(detector_options(steps_.task(), config)),
         diagnosis_(config, steps_.task()),
-        around_moments_(config, request.directory, make, request.saves_moments) {
+        around_moments_(config, request.directory, make, request.saves_moments),
+        most_to_lose_(request.most_to_lose) {
     if (request.resume) restore(request.resume_step);
     lead_.share_state(loop_.step, steps_.engine());
   }
@@ -78,9 +79,10 @@ class TrainingRun {
   void note_rises(std::int64_t step, bool log);
   void diverge(const char* what, double value);
   void checkpoint();
-  // A run that is stopped between two checkpoints continues from here. No part of what it leaves: no event tells of it,
-  // and it is gone as soon as there is a later one.
+  // A run that is stopped between two checkpoints, or keeps none, continues from here. No part of what it leaves: no
+  // event tells of it, and it is gone as soon as there is a later one.
   void checkpoint_for_now();
+  bool has_much_to_lose() const;
   void remove_temporary();
   RunMeta meta(RunStatus status) const;
   RunSummary summary(RunStatus status);
@@ -100,10 +102,12 @@ class TrainingRun {
   std::int64_t last_row_step_ = -1;
   Measured last_{std::nan(""), std::nan("")};
   std::int64_t checkpoint_step_ = -1;  // of the last checkpoint that stays
-  std::int64_t temporary_step_ = -1;   // of the one this run was resumed from, if that one does not
+  std::int64_t temporary_step_ = -1;   // of the last one, if that one does not
   NotedRises noted_;
   std::optional<std::int64_t> confirmed_at_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_saved_ = start_;
+  std::chrono::milliseconds most_to_lose_;
 };
 
 void TrainingRun::restore(std::optional<std::int64_t> step) {
@@ -181,9 +185,9 @@ RunStatus TrainingRun::train() {
     const bool due = config_.run.checkpoint_every > 0 && loop_.step % config_.run.checkpoint_every == 0;
     const bool asked = stop_.load(std::memory_order_relaxed) || asked_to_stop_;
     const bool stopping = asked && loop_.step < config_.train.steps;
-    if (due)
+    if (due && config_.run.keep == Keep::all)
       checkpoint();
-    else if (stopping)
+    else if (stopping || (due && has_much_to_lose()))
       checkpoint_for_now();
     if (stopping) return RunStatus::interrupted;
     if (around_moments_.wants(loop_.step)) {
@@ -315,7 +319,11 @@ void TrainingRun::checkpoint_for_now() {
   loop.temporary = true;
   write_checkpoint(directory_.path(), {loop, steps_.engine().export_state()});
   remove_temporary();
+  temporary_step_ = loop_.step;
+  last_saved_ = std::chrono::steady_clock::now();
 }
+
+bool TrainingRun::has_much_to_lose() const { return std::chrono::steady_clock::now() - last_saved_ >= most_to_lose_; }
 
 void TrainingRun::remove_temporary() {
   if (temporary_step_ >= 0 && temporary_step_ != loop_.step && !around_moments_.chosen().contains(temporary_step_))

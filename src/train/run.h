@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +24,8 @@ struct RunRequest {
   std::optional<std::int64_t> resume_step;  // which checkpoint; the newest when not given
   bool saves_moments = true;                // the checkpoints that run.around_moment asks for; their events it tells
   Ranks* ranks = nullptr;                   // of which this is rank 0; the others follow_run() (train/ranked_run.h)
+  // Of a run that keeps its summary only: so long it goes on before what it has done is worth a checkpoint on the way.
+  std::chrono::milliseconds most_to_lose{30'000};
 };
 
 // What a run is made of besides its config. Tests give parts that fail.

@@ -1,7 +1,9 @@
 #include "train/run_directory.h"
 
 #include <fmt/format.h>
+
 #include <chrono>
+#include <ctime>
 #include <map>
 #include <thread>
 
@@ -13,6 +15,13 @@ namespace {
 
 double seconds_since_epoch() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// With those a machine slept through: whoever was silent for long must look before he writes.
+std::int64_t seconds_since_boot() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return now.tv_sec;
 }
 
 // TensorBoard groups curves by what stands before the slash.
@@ -145,8 +154,15 @@ void RunDirectory::open_logs() {
   sync_directory(path_);
 }
 
+void RunDirectory::refuse_if_removed_lately() {
+  if (const std::int64_t now = seconds_since_boot(); now != looked_) {
+    refuse_if_removed();
+    looked_ = now;
+  }
+}
+
 void RunDirectory::log_metrics(const MetricsRow& row) {
-  refuse_if_removed();
+  refuse_if_removed_lately();
   metrics_->append_line(to_text(row));
   if (!scalars_) return;
   std::map<std::string, double> tagged;

@@ -31,7 +31,8 @@ class RunDirectory {
   // Throws Error(failed) when it has been.
   void refuse_if_removed() const { lock_->refuse_if_lost(); }
 
-  // One row of metrics.jsonl, and the same numbers for TensorBoard: val_loss becomes val/loss.
+  // One row of metrics.jsonl, and the same numbers for TensorBoard: val_loss becomes val/loss. That the directory was
+  // removed is noticed a second later at most: on a network's file system each look is a question to the server.
   void log_metrics(const MetricsRow& row);
   void log_event(const RunEvent& event);
   // What a diagnostic has beside numbers: looks/step-N/<name>.
@@ -57,6 +58,7 @@ class RunDirectory {
   RunDirectory(const fs::path& path, const RunConfig& config);
   void open_logs();
   void sync_logs();
+  void refuse_if_removed_lately();
 
   fs::path path_;
   std::int64_t seed_;
@@ -66,6 +68,7 @@ class RunDirectory {
   std::unique_ptr<AppendFile> metrics_;
   std::unique_ptr<AppendFile> events_;
   std::unique_ptr<EventWriter> scalars_;  // none where they would not be kept
+  std::int64_t looked_ = 0;               // when it was last seen to be ours, in seconds since this machine was started
 };
 
 // Begins the directory `out` with the logs of `run` as they were at `loop`. Throws Error(input) when one was cut since.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "lab/slurm_script.h"
 #include "support/temporary_directory.h"
@@ -31,8 +32,7 @@ class StudyTasks : public testing::Test {
  protected:
   fs::path list(const std::vector<StudyTask>& tasks) const {
     const fs::path file = directory_.path() / "tasks.jsonl";
-    std::ofstream text(file);
-    for (const StudyTask& task : tasks) text << task_line(task) << '\n';
+    atomic_write(file, task_list(tasks));
     return file;
   }
   std::string complaint(const fs::path& file, std::size_t index) const {
@@ -65,6 +65,29 @@ TEST_F(StudyTasks, ReadBackAsTheyWerePlanned) {
       EXPECT_EQ(to_toml(read.trials[i].config), to_toml(tasks[task].trials[i].config));
     }
   }
+}
+
+TEST_F(StudyTasks, AreFoundWithoutReadingThoseBefore) {
+  const std::vector<Trial> trials = plan_trials(small_study(), catalog(), directory_.path());
+  const fs::path file = list(pack_trials(small_study(), directory_.path(), trials, 1));
+  std::string text = read_file(file);
+  // Read from its beginning, the file would now have another fourth line.
+  text[text.size() / 6 + 10] = '\n';
+  atomic_write(file, text);
+  EXPECT_EQ(read_task(file, 3, catalog()).trials.at(0).directory, trials[3].directory);
+}
+
+TEST_F(StudyTasks, OfAListThatWasCutByHandAreItsLines) {
+  const std::vector<Trial> trials = plan_trials(small_study(), catalog(), directory_.path());
+  const fs::path file = list(pack_trials(small_study(), directory_.path(), trials, 1));
+  std::istringstream lines(read_file(file));
+  std::string text;
+  std::string dropped;
+  for (std::string line; std::getline(lines, dropped) && std::getline(lines, line);) text += line + "\n";
+  atomic_write(file, text);
+  for (const std::size_t i : {0U, 1U, 2U})
+    EXPECT_EQ(read_task(file, i, catalog()).trials.at(0).directory, trials[2 * i + 1].directory);
+  EXPECT_THAT(complaint(file, 3), HasSubstr("has 3 tasks, so there is no task 3"));
 }
 
 TEST_F(StudyTasks, KeepTheRunAndTheChangeOfABranch) {

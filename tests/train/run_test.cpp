@@ -140,6 +140,25 @@ TEST_F(StoppedRun, ThatKeepsItsSummaryOnlyHasTheSameRowsAndNothingElse) {
                                                    "summary.json"));
 }
 
+TEST_F(RunTest, ThatKeepsItsSummaryOnlyHasOneCheckpointOnTheWayAndSeldom) {
+  train(of("all"));
+  for (const std::int64_t seconds : {0, 3600}) {
+    config_ = short_config("run.keep = 'summary'");
+    const fs::path run = of("run" + std::to_string(seconds));
+    std::vector<std::int64_t> on_the_way;
+    After look(25, [&] { on_the_way = list_checkpoints(run); });
+    const RunRequest request{.directory = run, .resume = true, .most_to_lose = std::chrono::seconds(seconds)};
+    EXPECT_THROW(run_training(config_, request, look, stop_, fake_parts({28, Fault::Kind::error})), Error);
+    EXPECT_EQ(on_the_way, seconds == 0 ? std::vector<std::int64_t>{20} : std::vector<std::int64_t>{});
+    EXPECT_EQ(list_checkpoints(run), on_the_way);
+    train(run, fake_parts(), true);
+    for (const char* same : {"metrics.jsonl", "summary.json"})
+      EXPECT_EQ(read_file(run / same), read_file(of("all") / same)) << same;
+    EXPECT_FALSE(fs::exists(run / "checkpoints"));
+  }
+  EXPECT_EQ(read_file(of("run0") / "events.jsonl"), read_file(of("run3600") / "events.jsonl"));
+}
+
 TEST_F(StoppedRun, AndThenDivergedLeavesTheFilesOfOneThatWasNotStopped) {
   const MakeParts diverging = fake_parts({25, Fault::Kind::nan_loss});
   train(of("whole"), diverging);

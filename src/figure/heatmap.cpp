@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "figure/heading.h"
 #include "figure/letters.h"
@@ -12,7 +13,15 @@
 namespace eureka::figure {
 namespace {
 
-constexpr double kRow = 26, kKeyWidth = 160, kKeyHeight = 10;
+constexpr double kRow = 26, kLine = 14, kKeyWidth = 160, kKeyHeight = 10;
+
+// A point of several axes takes a line for each: "task.noise=0.1", "train.lr=0.003".
+std::vector<std::string> lines_of(const std::string& name) {
+  std::vector<std::string> lines;
+  std::istringstream parts(name);
+  for (std::string part; std::getline(parts, part, ',');) lines.push_back(part);
+  return lines;
+}
 
 class HeatmapLayout {
  public:
@@ -22,24 +31,31 @@ class HeatmapLayout {
     double names = 30;
     for (const std::string& name : map.rows) names = std::max(names, std::min(200.0, text_width(name, kLabelSize)));
     left_ = names + 24 + 18;
-    for (const std::string& name : map.columns)
-      column_ = std::max(column_, std::min(150.0, text_width(name, kTickSize) + 14));
+    for (const std::string& name : map.columns) {
+      columns_.push_back(lines_of(name));
+      for (const std::string& line : columns_.back())
+        column_ = std::max(column_, std::min(150.0, text_width(line, kTickSize) + 14));
+      lines_ = std::max(lines_, columns_.back().size());
+    }
     for (const auto& row : map.cells)
       for (const HeatCell& cell : row) column_ = std::max(column_, text_width(cell.text, kTickSize) + 12);
     drawing_.width = std::max(420.0, left_ + column_ * static_cast<double>(map.columns.size()) + 16);
     drawing_.width = std::max(drawing_.width, left_ + kKeyWidth + 80 + text_width(map.value_label, kTickSize));
     drawing_.title = map.title;
-    top_ = add_title(drawing_, titled) + 44;
+    key_ = add_title(drawing_, titled) + 10;
+    top_ = key_ + 20 + kLine * static_cast<double>(lines_);
   }
 
   Drawing draw() {
-    draw_key(top_ - 34);
-    for (std::size_t c = 0; c < map_.columns.size(); ++c)
-      drawing_.add(Text{.at = {left_ + column_ * (static_cast<double>(c) + 0.5), top_ - 6},
-                        .text = fitted(map_.columns[c], kTickSize, column_ - 4),
-                        .size = kTickSize,
-                        .color = Color::muted(),
-                        .anchor = Anchor::middle});
+    draw_key(key_);
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      for (std::size_t line = 0; line < columns_[c].size(); ++line)
+        drawing_.add(Text{.at = {left_ + column_ * (static_cast<double>(c) + 0.5),
+                                 top_ - 6 - kLine * static_cast<double>(columns_[c].size() - 1 - line)},
+                          .text = fitted(columns_[c][line], kTickSize, column_ - 4),
+                          .size = kTickSize,
+                          .color = Color::muted(),
+                          .anchor = Anchor::middle});
     for (std::size_t r = 0; r < map_.rows.size(); ++r) draw_row(r, top_ + kRow * static_cast<double>(r));
     const double bottom = top_ + kRow * static_cast<double>(map_.rows.size());
     drawing_.add(Text{.at = {left_ + column_ * static_cast<double>(map_.columns.size()) / 2, bottom + 20},
@@ -108,7 +124,9 @@ class HeatmapLayout {
   const Heatmap& map_;
   Drawing drawing_;
   Extent extent_;
-  double top_ = 0, left_ = 0, column_ = 64;
+  std::vector<std::vector<std::string>> columns_;  // the lines of each name
+  std::size_t lines_ = 1;
+  double key_ = 0, top_ = 0, left_ = 0, column_ = 64;
 };
 
 }  // namespace

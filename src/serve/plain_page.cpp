@@ -62,7 +62,8 @@ std::string run_row(const IndexEntry& entry, const std::string& root) {
   row += text(run.task) + text(run.rule) + cell(run.seed ? std::to_string(*run.seed) : "-");
   row += cell(escaped(run.is_damaged ? run.status + ", damaged" : run.status));
   row += cell(fmt::format("{} of {}", number(run.metrics.step), run.steps ? std::to_string(*run.steps) : "?"));
-  row += cell(number(run.metrics.last)) + cell(number(run.metrics.best)) + cell(number(run.moment));
+  row += cell(number(run.metrics.last)) + cell(number(run.metrics.best)) +
+         cell(run.moment ? fmt::format("{:.0f}", *run.moment) : "-");
   row += cell(link("/api/figure", entry.id, "&amp;name=curve", "curve") + " " +
               link("/api/figure", entry.id, "&amp;name=loss", "loss"));
   return row + cell(time_of(entry.changed)) + "</tr>\n";

@@ -27,10 +27,14 @@ std::string download(const std::string& label, const std::string& file, std::str
 std::string figure_html(const PageSection& section, const ReportFigure& one) {
   const std::string anchor = anchor_of(section, one);
   std::string file = section.name + "-" + one.name;
+  // Taller than a sheet: it goes on over the next one instead of leaving its title behind.
+  const figure::Drawing drawing = one.draw(figure::Titled::no);
+  const bool is_tall = drawing.height > 1.3 * drawing.width;
   const std::string body = fmt::format(
-      "<figure><div class=\"plot\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">{}</div>\n"
+      "<figure{}><div class=\"plot\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">{}</div>\n"
       "<figcaption>{}</figcaption>\n<p class=\"links\">{}{}</p></figure>\n",
-      escaped(one.title), svg_element(one.draw(figure::Titled::no), anchor + "/title"), escaped(one.caption),
+      is_tall ? " class=\"tall\"" : "", escaped(one.title), svg_element(drawing, anchor + "/title"),
+      escaped(one.caption),
       download("figure as SVG", file + ".svg", "image/svg+xml", svg_file(one.draw(figure::Titled::yes))),
       download("its data as CSV", file + ".csv", "text/csv", one.csv));
   const std::string title = fmt::format("<h3 id=\"{}\">{}</h3>\n", escaped(anchor), escaped(one.title));

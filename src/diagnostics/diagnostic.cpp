@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
 namespace eureka {
 
@@ -20,6 +21,18 @@ void NumberRow::add_heads(const std::string& number, int layer, const std::vecto
   add(number, layer, sum / static_cast<double>(values.size()));
   for (std::size_t head = 0; head < values.size(); ++head)
     append(fmt::format("{}/layer{}/head{}", number, layer, head), values[head]);
+}
+
+std::string unit_of_number(const std::string& diagnostic, const std::string& number) {
+  static const std::map<std::pair<std::string, std::string>, std::string> units = [] {
+    std::map<std::pair<std::string, std::string>, std::string> found;
+    for (const std::string& name : Registry<Diagnostic>::instance().names())
+      for (const NumberInfo& info : Registry<Diagnostic>::instance().make(name)->numbers())
+        found[{name, info.name}] = info.unit;
+    return found;
+  }();
+  const auto unit = units.find({diagnostic, number});
+  return unit != units.end() ? unit->second : "";
 }
 
 }  // namespace eureka

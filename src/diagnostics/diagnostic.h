@@ -90,6 +90,9 @@ class Diagnostic {
   virtual std::vector<LookFile> take_files() { return {}; }
 };
 
+// Of what its declaration says; nothing for a diagnostic or number that is not known, as of a later eureka.
+std::string unit_of_number(const std::string& diagnostic, const std::string& number);
+
 }  // namespace eureka
 
 #define EUREKA_DIAGNOSTIC(name, Class, Options, description) \

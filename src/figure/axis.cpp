@@ -27,11 +27,6 @@ Ticks ticks_around(double low, double high, int most) {
   return ticks;
 }
 
-int AxisRange::dot(double x, int dots) const {
-  const double place = (x - low) / (high - low) * (dots - 1);
-  return place > -1e6 ? static_cast<int>(std::lround(std::min(place, 1e6))) : -1'000'000;  // also for NaN
-}
-
 AxisRange widened(double low, double high) {
   if (high < low) std::swap(low, high);
   const double size = std::max(std::abs(low), std::abs(high));

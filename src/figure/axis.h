@@ -22,9 +22,6 @@ Ticks ticks_around(double low, double high, int most);
 
 struct AxisRange {
   double low = 0, high = 1;
-
-  // Where `x` lies, from 0 to `dots` - 1; outside when x is.
-  int dot(double x, int dots) const;
 };
 
 // A range that can be divided by, whatever it was made from.

@@ -100,7 +100,7 @@ class ChartLayout {
     const double margin = left_margin();
     const double panel_width = (drawing_.width - 12) / columns_;
     const double plot_width = std::max(40.0, panel_width - margin - kGapBetween);
-    const double title_room = has_titles_ ? 20 : 6;
+    const double title_room = has_titles_ ? 24 : 6;
     const double rows_room = rows_ > 0 ? 18 + kRowHeight * static_cast<double>(rows_) : 0;
     const double below = 18 + 20 + rows_room + 6;
     const double height = title_room + chart_.panel_height + below;

@@ -22,6 +22,25 @@ struct Heatmap {
   bool low_is_bright = false;
 };
 
+// From numbers to colors. A number that is not finite is gray.
+class HeatScale {
+ public:
+  explicit HeatScale(const Heatmap& map);
+
+  bool is_empty() const { return !(low_ <= high_); }
+  double low() const { return low_; }
+  double high() const { return high_; }
+  Color fill(double value) const;
+  Color ink(double value) const;  // of text on it
+  Color key(double share) const;  // from the lowest to the highest
+
+ private:
+  double share(double value) const;
+
+  double low_, high_;
+  bool is_logarithmic_, low_is_bright_;
+};
+
 Drawing lay_out(const Heatmap& map, Titled titled = Titled::yes);
 
 }  // namespace eureka::figure

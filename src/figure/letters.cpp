@@ -1,5 +1,6 @@
 #include "figure/letters.h"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -66,6 +67,11 @@ std::map<std::uint32_t, Letter> read_letters() {
   return letters;
 }
 
+const std::map<std::uint32_t, Letter>& all_letters() {
+  static const std::map<std::uint32_t, Letter> letters = read_letters();
+  return letters;
+}
+
 std::string utf8_prefix(std::string_view text, std::size_t letters) {
   std::string_view rest = text;
   while (letters-- > 0 && !rest.empty()) take_code_point(rest);
@@ -75,9 +81,8 @@ std::string utf8_prefix(std::string_view text, std::size_t letters) {
 }  // namespace
 
 const Letter& letter(std::uint32_t code_point) {
-  static const std::map<std::uint32_t, Letter> letters = read_letters();
-  const auto found = letters.find(code_point);
-  return found != letters.end() ? found->second : letters.at(kNoLetter);
+  const auto found = all_letters().find(code_point);
+  return found != all_letters().end() ? found->second : all_letters().at(kNoLetter);
 }
 
 std::vector<std::uint32_t> code_points(std::string_view text) {
@@ -90,6 +95,11 @@ double text_width(std::string_view text, double size) {
   double width = 0;
   for (const std::uint32_t code : code_points(text)) width += letter(code).advance;
   return width * size;
+}
+
+bool is_measured(std::string_view text) {
+  const std::vector<std::uint32_t> codes = code_points(text);
+  return std::all_of(codes.begin(), codes.end(), [](std::uint32_t code) { return all_letters().contains(code); });
 }
 
 std::string fitted(std::string_view text, double size, double width) {

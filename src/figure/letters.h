@@ -29,6 +29,9 @@ std::vector<std::uint32_t> code_points(std::string_view text);
 
 double text_width(std::string_view text, double size);
 
+// Whether each of its letters is known, so that text_width() can be relied on.
+bool is_measured(std::string_view text);
+
 // Cut at the end, with an ellipsis, where it would be wider.
 std::string fitted(std::string_view text, double size, double width);
 

@@ -112,7 +112,7 @@ void PanelPainter::dots(const Dots& dots) {
 
 void PanelPainter::labels(bool is_first_column, double margin) {
   if (!panel_.title.empty())
-    drawing_.add(Text{.at = {frame_.left, frame_.top - 6},
+    drawing_.add(Text{.at = {frame_.left, frame_.top - 9},
                       .text = fitted(panel_.title, kLabelSize, frame_.width),
                       .size = kLabelSize});
   for (const Tick& tick : y_.ticks())

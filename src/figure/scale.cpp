@@ -6,6 +6,15 @@
 #include <cmath>
 
 namespace eureka::figure {
+namespace {
+
+// "200", "0.05", "5e-6": few letters whatever the power is.
+std::string decade_text(double factor, double power) {
+  return power < -3 || power > 4 ? fmt::format("{:g}e{:g}", factor, power)
+                                 : fmt::format("{:g}", factor * std::pow(10, power));
+}
+
+}  // namespace
 
 void Extent::add(double value) {
   if (!(std::abs(value) <= kLargestPlotted)) return;
@@ -56,7 +65,7 @@ void Scale::set_decades(int most) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double at = factor * std::pow(10, power);
       if ((factor > 1 && !with_parts) || at < low_ * (1 - 1e-9) || at > high_ * (1 + 1e-9)) continue;
-      ticks_.push_back({at, fmt::format("{:g}", at)});
+      ticks_.push_back({at, decade_text(factor, power)});
     }
 }
 
@@ -65,6 +74,12 @@ double Scale::place(double value) const {
                                              (std::log10(high_) - std::log10(low_))
                                        : (value - low_) / (high_ - low_);
   return from_ + std::clamp(share, -1e4, 1e4) * (to_ - from_);
+}
+
+int Scale::dot(double value) const {
+  constexpr int kNowhere = -1'000'000;
+  const double at = place(value);
+  return std::isnan(at) ? kNowhere : static_cast<int>(std::lround(at));
 }
 
 bool Scale::holds(double value) const {

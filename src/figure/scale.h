@@ -33,6 +33,8 @@ class Scale {
   Scale(Extent extent, const Axis& axis, double from, double to, int most);
 
   double place(double value) const;
+  // The nearest whole place; far below all of them for what is no number.
+  int dot(double value) const;
   bool holds(double value) const;
   const std::vector<Tick>& ticks() const { return ticks_; }
   bool is_logarithmic() const { return is_logarithmic_; }

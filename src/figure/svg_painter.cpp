@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "figure/dashes.h"
+#include "figure/letters.h"
 #include "figure/markup.h"
 #include "figure/shapes.h"
 
@@ -67,8 +68,8 @@ class SvgPainter {
                          : text.anchor == Anchor::end  ? " text-anchor=\"end\""
                                                        : "";
     const std::string turn = text.upwards ? fmt::format(" transform=\"rotate(-90 {} {})\"", x, y) : "";
-    out_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"{}{} {}>{}</text>\n", x, y, coordinate(text.size),
-                        anchor, turn, fill(text.color), escaped(text.text));
+    out_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}{} {}>{}</text>\n", x, y, coordinate(text.size),
+                        anchor, turn, length(text), fill(text.color), escaped(text.text));
   }
 
   void operator()(const GroupBegin& group) {
@@ -89,6 +90,13 @@ class SvgPainter {
   std::string take() { return std::move(out_); }
 
  private:
+  // Where a reader has none of our fonts, letters are wider than measured: they are drawn closer then, not cut off.
+  static std::string length(const Text& text) {
+    constexpr std::size_t kShort = 8;
+    if (text.text.size() <= kShort || !is_measured(text.text)) return {};
+    return fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"",
+                       coordinate(text_width(text.text, text.size)));
+  }
   std::string color(const Color& color) const {
     if (!color.is_visible()) return "none";
     const std::string variable = in_page_ ? css_variable(color) : "";

@@ -16,6 +16,16 @@ std::optional<std::string> setting(const ConfigEntries& config, const std::strin
   return found != config.end() ? std::optional(to_toml(found->second.value)) : std::nullopt;
 }
 
+// An option of something that the run does not have at all: attention.epsilon where attention.rule is another.
+bool is_of_another_choice(const std::string& key, const ConfigEntries& own, const ConfigEntries& first) {
+  for (std::size_t dot = key.rfind('.'); dot != std::string::npos && dot > 0; dot = key.rfind('.', dot - 1))
+    for (const char* choice : {".rule", ".name", ".names", ".kind"}) {
+      const std::string chooser = key.substr(0, dot) + choice;
+      if (chooser != key && setting(own, chooser) != setting(first, chooser)) return true;
+    }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> config_differences(const std::vector<const ConfigEntries*>& configs) {
@@ -28,7 +38,11 @@ std::vector<std::string> config_differences(const std::vector<const ConfigEntrie
     std::vector<std::string> parts;
     for (const std::string& key : keys) {
       const auto own = setting(*config, key), first = setting(*configs.front(), key);
-      if (own != first) parts.push_back(own ? fmt::format("{} = {}", key, *own) : fmt::format("without {}", key));
+      if (own == first) continue;
+      if (own)
+        parts.push_back(fmt::format("{} = {}", key, *own));
+      else if (!is_of_another_choice(key, *config, *configs.front()))
+        parts.push_back(fmt::format("{} is not set", key));
     }
     texts.push_back(fmt::format("{}", fmt::join(parts, ", ")));
   }

@@ -103,6 +103,7 @@ std::string metric_label(const std::string& column) {
   std::replace(words.begin(), words.end(), '_', ' ');
   if (words.starts_with("val ")) words = "validation " + words.substr(4);
   if (words.starts_with("train ")) words = "training " + words.substr(6);
+  if (words.ends_with(" loss")) words += " (mean over answers)";
   if (words.ends_with("accuracy")) words += " (share of answers)";
   if (words.ends_with("explained variance")) words += " (share)";
   return words;

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "figure/axis.h"
+#include "figure/scale.h"
 #include "report/canvas.h"
 #include "report/step_axis.h"
 #include "report/table.h"
@@ -26,10 +26,6 @@ class Plot {
         rows_(std::clamp(options.height, 2, 200)) {
     EUREKA_CHECK(curve.steps.size() == curve.values.size(), "a curve needs a step for every value");
     measure();
-    y_ticks_ = ticks_around(y_.low, y_.high, std::max(2, (rows_ + 1) / 2));
-    const AxisRange round = snapped(y_, y_ticks_);
-    if (!usable(options.y_min)) y_.low = round.low;
-    if (!usable(options.y_max)) y_.high = round.high;
     lay_out();
     axis_.emplace(x_, columns_, marks_);
     place_levels();
@@ -54,27 +50,22 @@ class Plot {
 
  private:
   void measure() {
-    double x_low = kLargestPlotted, x_high = -kLargestPlotted, y_low = kLargestPlotted, y_high = -kLargestPlotted;
+    figure::Extent x, y;
     for (std::size_t i = 0; i < curve_.steps.size(); ++i) {
       if (!drawable(i)) {
         ++left_out_;
         continue;
       }
       ++points_;
-      x_low = std::min(x_low, curve_.steps[i]);
-      x_high = std::max(x_high, curve_.steps[i]);
-      y_low = std::min(y_low, curve_.values[i]);
-      y_high = std::max(y_high, curve_.values[i]);
+      x.add(curve_.steps[i]);
+      y.add(curve_.values[i]);
     }
-    if (points_ == 0) x_low = y_low = 0, x_high = y_high = 1;
+    if (points_ == 0) x = {0, 1};
     if (points_ > 0)
-      for (const PlotPlateau& plateau : marks_.plateaus)
-        if (std::abs(plateau.level) <= kLargestPlotted) {
-          y_low = std::min(y_low, plateau.level);
-          y_high = std::max(y_high, plateau.level);
-        }
-    x_ = widened(x_low, std::max(x_high, usable(options_.x_max).value_or(x_high)));
-    y_ = widened(usable(options_.y_min).value_or(y_low), usable(options_.y_max).value_or(y_high));
+      for (const PlotPlateau& plateau : marks_.plateaus) y.add(plateau.level);
+    x_ = {.low = x.low, .high = std::max(x.high, usable(options_.x_max).value_or(x.high))};
+    y_.emplace(y, figure::Axis{.low = options_.y_min, .high = options_.y_max}, 0, rows_ * kDotsPerRow - 1,
+               std::max(2, (rows_ + 1) / 2));
   }
 
   bool drawable(std::size_t i) const {
@@ -85,9 +76,8 @@ class Plot {
   void lay_out() {
     row_labels_.assign(index(rows_), "");
     level_labels_.assign(index(rows_), "");
-    for (int i = 0; i < y_ticks_.count; ++i)
-      if (const int row = row_of(y_ticks_.at(i)); row >= 0 && row < rows_)
-        row_labels_[index(row)] = number_text(y_ticks_.at(i), y_ticks_.step);
+    for (const auto& [at, text] : y_->ticks())
+      if (const int row = row_of(at); row >= 0 && row < rows_) row_labels_[index(row)] = text;
     for (const PlotPlateau& plateau : marks_.plateaus)
       if (const int row = row_of(plateau.level); row >= 0 && row < rows_)
         level_labels_[index(row)] = fmt::format(" {:.3g}", plateau.level);
@@ -122,7 +112,7 @@ class Plot {
   }
 
   int row_of(double value) const {
-    const int dot = y_.dot(value, rows_ * kDotsPerRow);
+    const int dot = y_->dot(value);
     return dot < 0 ? -1 : rows_ - 1 - dot / kDotsPerRow;
   }
 
@@ -142,7 +132,7 @@ class Plot {
         continue;
       }
       const int x = axis_->dot_of(curve_.steps[i]);
-      const int y = canvas.height_dots() - 1 - y_.dot(curve_.values[i], canvas.height_dots());
+      const int y = canvas.height_dots() - 1 - y_->dot(curve_.values[i]);
       if (strip && strip->x == x) {
         strip->last = y;
         strip->top = std::min(strip->top, y);
@@ -236,9 +226,9 @@ class Plot {
   int columns_ = 1, label_width_ = 0;
   PlotMargins margins_;
   std::size_t points_ = 0, left_out_ = 0;
-  AxisRange x_, y_;
+  figure::Axis x_;
+  std::optional<figure::Scale> y_;
   std::optional<StepAxis> axis_;
-  Ticks y_ticks_;
   std::vector<std::string> row_labels_, level_labels_;  // left and right of each row
   std::vector<int> level_from_;                         // first column of a plateau's level in each row
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "diagnostics/diagnostic.h"
 #include "report/curve_figures.h"
 #include "report/run_figures.h"
 #include "train/records/number_name.h"
@@ -68,10 +69,16 @@ std::string line_name(const NumberName& name) {
   return text.empty() ? "whole" : text;
 }
 
+// "entropy, layer0 (share of log(keys))"
+std::string panel_title(const PanelLines& lines) {
+  std::string title = lines.key.number;
+  if (!lines.key.layer.empty()) title += ", " + lines.key.layer;
+  const std::string unit = unit_of_number(lines.lines.front().first.diagnostic, lines.key.number);
+  return unit.empty() ? title : fmt::format("{} ({})", title, unit);
+}
+
 Panel panel_of(const PanelLines& lines, const RunData& run, ArmTones& tones) {
-  Panel panel{
-      .title = lines.key.layer.empty() ? lines.key.number : fmt::format("{}, {}", lines.key.number, lines.key.layer),
-      .x = {.label = "training step"}};
+  Panel panel{.title = panel_title(lines), .x = {.label = "training step"}};
   if (const auto stretch = around_moment(run)) panel.x.low = stretch->from, panel.x.high = stretch->to;
   const bool is_only_one = lines.lines.size() == 1;
   for (const auto& [name, curve] : lines.lines) {

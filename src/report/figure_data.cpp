@@ -132,4 +132,31 @@ std::string figure_data(const figure::Chart& chart) {
                      number(chart.panel_height), has_rows, list(chart.panels, panel_text));
 }
 
+std::string figure_data(const figure::Forest& forest) {
+  const auto end = [](const std::optional<double>& value) { return value ? number(*value) : std::string("null"); };
+  return fmt::format(R"({{"kind":"forest","label":{},"even":{},"rows":{}}})", json_text(forest.label),
+                     number(forest.no_difference), list(forest.rows, [&](const figure::ForestRow& row) {
+                       return fmt::format(R"({{"name":{},"tone":{},"estimate":{},"low":{},"high":{},"text":{}}})",
+                                          json_text(row.name), tone_text(row.tone), end(row.estimate), end(row.low),
+                                          end(row.high), json_text(row.text));
+                     }));
+}
+
+std::string figure_data(const figure::Heatmap& map) {
+  const figure::HeatScale scale(map);
+  const std::vector<double> key = {0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1};
+  const auto cell = [&](const figure::HeatCell& one) {
+    return fmt::format(R"({{"text":{},"fill":{},"ink":{}}})", json_text(one.text), color_text(scale.fill(one.value)),
+                       color_text(scale.ink(one.value)));
+  };
+  return fmt::format(
+      R"({{"kind":"heatmap","row_label":{},"column_label":{},"value_label":{},"rows":{},"columns":{},"cells":{},)"
+      R"("key":{{"low":{},"high":{},"colors":{}}}}})",
+      json_text(map.row_label), json_text(map.column_label), json_text(map.value_label), list(map.rows, json_text),
+      list(map.columns, json_text),
+      list(map.cells, [&](const std::vector<figure::HeatCell>& row) { return list(row, cell); }),
+      scale.is_empty() ? "null" : number(scale.low()), scale.is_empty() ? "null" : number(scale.high()),
+      list(key, [&](double share) { return color_text(scale.key(share)); }));
+}
+
 }  // namespace eureka

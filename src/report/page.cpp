@@ -27,24 +27,34 @@ std::string download(const std::string& label, const std::string& file, std::str
 std::string figure_html(const PageSection& section, const ReportFigure& one) {
   const std::string anchor = anchor_of(section, one);
   std::string file = section.name + "-" + one.name;
+  // Taller than a sheet: it goes on over the next one instead of leaving its title behind.
+  const figure::Drawing drawing = one.draw(figure::Titled::no);
+  const bool is_tall = drawing.height > 1.3 * drawing.width;
   const std::string body = fmt::format(
-      "<figure><div class=\"plot\">{}</div>\n<figcaption>{}</figcaption>\n<p class=\"links\">{}{}</p></figure>\n",
-      svg_element(one.draw(figure::Titled::no), anchor + "/title"), escaped(one.caption),
+      "<figure{}><div class=\"plot\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">{}</div>\n"
+      "<figcaption>{}</figcaption>\n<p class=\"links\">{}{}</p></figure>\n",
+      is_tall ? " class=\"tall\"" : "", escaped(one.title), svg_element(drawing, anchor + "/title"),
+      escaped(one.caption),
       download("figure as SVG", file + ".svg", "image/svg+xml", svg_file(one.draw(figure::Titled::yes))),
       download("its data as CSV", file + ".csv", "text/csv", one.csv));
   const std::string title = fmt::format("<h3 id=\"{}\">{}</h3>\n", escaped(anchor), escaped(one.title));
   return one.is_folded ? fmt::format("<details><summary>{}</summary>\n{}</details>\n", title, body) : title + body;
 }
 
+// Many of them are folded: a page begins with what was found.
 std::string contents(const std::vector<PageSection>& sections) {
+  constexpr std::size_t kManyFigures = 12;
   std::string html = "<nav aria-label=\"contents\"><ol>\n";
   for (const PageSection& section : sections) {
-    html += fmt::format("<li><a href=\"#{}\">{}</a><ul>\n", escaped(section.name), escaped(section.title));
+    std::string figures;
+    std::size_t count = 0;
     for (const PageBlock& block : section.blocks)
-      if (block.figure)
-        html += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escaped(anchor_of(section, *block.figure)),
-                            escaped(block.figure->title));
-    html += "</ul></li>\n";
+      if (block.figure && ++count > 0)
+        figures += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escaped(anchor_of(section, *block.figure)),
+                               escaped(block.figure->title));
+    if (!figures.empty()) figures = fmt::format("<ul>\n{}</ul>\n", figures);
+    if (count > kManyFigures) figures = folded(fmt::format("{} figures", count), figures);
+    html += fmt::format("<li><a href=\"#{}\">{}</a>{}</li>\n", escaped(section.name), escaped(section.title), figures);
   }
   return html + "</ol></nav>\n";
 }
@@ -87,7 +97,8 @@ std::string definitions(const std::vector<std::pair<std::string, std::string>>& 
 
 std::string html_table(const std::vector<std::string>& heads, const std::vector<HtmlRow>& rows, TableOf kind) {
   std::string html =
-      fmt::format("<div class=\"scroll\"><table{}>\n<thead><tr>", kind == TableOf::texts ? " class=\"left\"" : "");
+      fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table{}>\n<thead><tr>",
+                  kind == TableOf::texts ? " class=\"left\"" : "");
   for (const std::string& head : heads) html += fmt::format("<th scope=\"col\">{}</th>", escaped(head));
   html += "</tr></thead>\n<tbody>\n";
   for (const HtmlRow& row : rows) {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "figure/axis.h"
+#include "figure/scale.h"
 #include "report/canvas.h"
 #include "report/step_axis.h"
 #include "report/table.h"
@@ -25,7 +25,6 @@ class SeriesPicture {
         width_(std::clamp(options.width, 8, 500)),
         rows_(std::clamp(options.height, 2, 200)) {
     measure();
-    choose_ticks();
     lay_out();
   }
 
@@ -60,47 +59,30 @@ class SeriesPicture {
   }
 
   void measure() {
-    double x_low = kLargestPlotted, x_high = -kLargestPlotted, low = kLargestPlotted, high = -kLargestPlotted;
+    figure::Extent x, y;
     for (const PlotSeries& one : series_)
       for (std::size_t i = 0; i < one.steps.size(); ++i) {
         if (!drawable(one, i)) continue;
         has_points_ = true;
-        x_low = std::min(x_low, one.steps[i]);
-        x_high = std::max(x_high, one.steps[i]);
-        low = std::min(low, one.values[i]);
-        high = std::max(high, one.values[i]);
+        x.add(one.steps[i]);
+        y.add(one.values[i]);
       }
-    if (!has_points_) x_low = low = 0, x_high = high = 1;
-    x_ = widened(std::min(x_low, usable(options_.x_min).value_or(x_low)),
-                 std::max(x_high, usable(options_.x_max).value_or(x_high)));
-    is_logarithmic_ = options_.logarithm == SeriesPlotOptions::Logarithm::where_it_helps && low > 0 &&
-                      std::log10(high / low) > kDecadesForLogarithm;
-    y_ = widened(height_of(low), height_of(high));
+    if (!has_points_) x = {0, 1};
+    x_ = {.low = std::min(x.low, usable(options_.x_min).value_or(x.low)),
+          .high = std::max(x.high, usable(options_.x_max).value_or(x.high))};
+    const bool is_logarithmic = options_.logarithm == SeriesPlotOptions::Logarithm::where_it_helps && y.low > 0 &&
+                                std::log10(y.high / y.low) > kDecadesForLogarithm;
+    y_.emplace(y, figure::Axis{.is_logarithmic = is_logarithmic}, 0, rows_ * kDotsPerRow - 1,
+               std::max(2, (rows_ + 1) / 2));
   }
 
-  double height_of(double value) const { return is_logarithmic_ ? std::log10(value) : value; }
+  int dot_of(double value) const { return rows_ * kDotsPerRow - 1 - y_->dot(value); }
 
-  void choose_ticks() {
-    y_ticks_ = ticks_around(y_.low, y_.high, std::max(2, (rows_ + 1) / 2));
-    if (is_logarithmic_ && y_ticks_.step < 1) {
-      y_ticks_.step = 1;
-      y_ticks_.first = std::floor(y_.low);
-      y_ticks_.count = static_cast<int>(std::ceil(y_.high) - y_ticks_.first) + 1;
-    }
-    y_ = snapped(y_, y_ticks_);
-  }
-
-  std::string tick_text(double at) const {
-    return is_logarithmic_ ? fmt::format("1e{:.0f}", at) : number_text(at, y_ticks_.step);
-  }
-
-  int dot_of(double value) const { return rows_ * kDotsPerRow - 1 - y_.dot(height_of(value), rows_ * kDotsPerRow); }
   void lay_out() {
     row_labels_.assign(index(rows_), "");
-    for (int i = 0; i < y_ticks_.count; ++i) {
-      const int row = rows_ - 1 - y_.dot(y_ticks_.at(i), rows_ * kDotsPerRow) / kDotsPerRow;
-      if (row >= 0 && row < rows_) row_labels_[index(row)] = tick_text(y_ticks_.at(i));
-    }
+    for (const auto& [at, text] : y_->ticks())
+      if (const int dot = dot_of(at); dot >= 0 && dot < rows_ * kDotsPerRow)
+        row_labels_[index(dot / kDotsPerRow)] = text;
     for (const std::string& label : row_labels_) label_width_ = std::max(label_width_, static_cast<int>(label.size()));
     if (width_ < 2 * label_width_ + 4) {
       label_width_ = 0;
@@ -204,9 +186,9 @@ class SeriesPicture {
   const SeriesPlotOptions& options_;
   int width_, rows_;
   int columns_ = 1, label_width_ = 0, right_ = 0;
-  bool has_points_ = false, is_logarithmic_ = false;
-  AxisRange x_, y_;
-  Ticks y_ticks_;
+  bool has_points_ = false;
+  figure::Axis x_;
+  std::optional<figure::Scale> y_;
   std::vector<std::string> row_labels_;
   std::vector<Canvas> canvases_;                      // of each line
   std::map<std::pair<int, int>, std::size_t> marks_;  // by row and column

@@ -4,8 +4,8 @@
 
 namespace eureka {
 
-StepAxis::StepAxis(AxisRange steps, int columns, const PlotMarks& marks)
-    : steps_(steps),
+StepAxis::StepAxis(const figure::Axis& steps, int columns, const PlotMarks& marks, int label_room)
+    : steps_({}, steps, 0, columns * kDotsPerColumn - 1, std::max(2, columns / label_room)),
       columns_(columns),
       is_moment_(index(columns)),
       is_rise_(index(columns)),
@@ -26,14 +26,11 @@ int StepAxis::column_of(double step) const {
 }
 
 void StepAxis::paint(int margin, Painter& paint) const {
-  const int label_room = 9;
-  const Ticks ticks = ticks_around(steps_.low, steps_.high, std::max(2, columns_ / label_room));
   std::vector<bool> is_tick(index(columns_));
   std::string labels;  // all of one column per byte
-  for (int i = 0; i < ticks.count; ++i) {
-    const int column = column_of(ticks.at(i));
-    if (ticks.at(i) < steps_.low || column < 0 || column >= columns_) continue;
-    const std::string text = short_step_text(ticks.at(i), ticks.step);
+  for (const auto& [at, text] : steps_.ticks()) {
+    const int column = column_of(at);
+    if (column < 0 || column >= columns_) continue;
     const int start =
         std::max(0, std::min(column - static_cast<int>(text.size()) / 2, columns_ - static_cast<int>(text.size())));
     is_tick[index(column)] = true;

@@ -2,7 +2,7 @@
 // they have the same steps, columns and margin.
 #pragma once
 
-#include "figure/axis.h"
+#include "figure/scale.h"
 #include "report/canvas.h"
 #include "report/curve_plot.h"
 
@@ -10,10 +10,11 @@ namespace eureka {
 
 class StepAxis {
  public:
-  StepAxis(AxisRange steps, int columns, const PlotMarks& marks);
+  // `label_room` columns for each number at least.
+  StepAxis(const figure::Axis& steps, int columns, const PlotMarks& marks, int label_room = 9);
 
   int columns() const { return columns_; }
-  int dot_of(double step) const { return steps_.dot(step, columns_ * kDotsPerColumn); }
+  int dot_of(double step) const { return steps_.dot(step); }
   // Below 0, or columns() and more, when the step lies outside.
   int column_of(double step) const;
   bool is_moment(int column) const { return is_moment_[index(column)]; }
@@ -22,7 +23,7 @@ class StepAxis {
   void paint(int margin, Painter& paint) const;
 
  private:
-  AxisRange steps_;
+  figure::Scale steps_;
   int columns_;
   std::vector<bool> is_moment_, is_rise_, is_plateau_;  // of each column
 };

@@ -93,6 +93,9 @@ std::string column_meanings(const StudyRecord& record) {
   return folded("What each column means", definitions(terms));
 }
 
+// Of many arms the table says more at a glance.
+constexpr std::size_t kManyArms = 15;
+
 std::string verdicts(const StudyRecord& record, std::size_t point) {
   std::string items;
   for (const std::string& name : record.arm_names) {
@@ -102,7 +105,8 @@ std::string verdicts(const StudyRecord& record, std::size_t point) {
     if (!arm->causal_verdict.empty()) items += paragraph(arm->causal_verdict);
     items += "</li>\n";
   }
-  return fmt::format("<ul class=\"verdicts\">\n{}</ul>\n", items);
+  const std::string list = fmt::format("<ul class=\"verdicts\">\n{}</ul>\n", items);
+  return record.arm_names.size() > kManyArms ? folded("Every verdict in words", list) : list;
 }
 
 std::string trials_table(const StudyRecord& record) {
@@ -176,8 +180,8 @@ std::string lead(const StudyData& study) {
   if (!study.record) return paragraph(fmt::format("{} runs are there.", study.runs.size()));
   const StudyRecord& record = *study.record;
   std::string html = record.question.empty() ? "" : paragraph(record.question);
-  std::string counts =
-      fmt::format("{} arms, {} of {} runs ended", record.arm_names.size(), record.trials.size(), record.planned);
+  std::string counts = fmt::format("{} {}, {} of {} runs ended", record.arm_names.size(),
+                                   record.arm_names.size() == 1 ? "arm" : "arms", record.trials.size(), record.planned);
   if (record.points.size() > 1) counts += fmt::format(", {} points of the axes", record.points.size());
   return html +
          paragraph(fmt::format("{}; {} is what the others are compared with.", counts, record.baseline), "muted");
@@ -201,9 +205,9 @@ PageSection study_section(const StudyData& study, ArmTones& tones) {
                                                                ? ""
                                                                : ", from the final value of " + where.target_arm)
                                              : ""),
-                    "muted") +
-          column_meanings(*study.record));
+                    "muted"));
     }
+  if (study.record) section.add_html(column_meanings(*study.record));
   for (ReportFigure& figure : study_figures(study, tones)) section.add_figure(std::move(figure));
   section.add_html(arm_settings(study, tones));
   section.add_html(heading("How is it repeated?"));

@@ -6,14 +6,16 @@
 #include <array>
 #include <map>
 
-#include "figure/axis.h"
+#include "figure/scale.h"
 #include "report/canvas.h"
+#include "report/step_axis.h"
 #include "report/table.h"
 
 namespace eureka {
 namespace {
 
 constexpr int kMargin = 6;  // "100% ┤"
+constexpr int kLabelRoom = 12;
 
 // Heavy lines that leave a cell in these directions.
 enum Heavy : unsigned { kLeft = 1, kRight = 2, kUp = 4, kDown = 8 };
@@ -30,7 +32,8 @@ class SurvivalPicture {
         width_(std::clamp(options.width, 30, 500)),
         rows_(std::clamp(options.height, 4, 100)),
         columns_(width_ - kMargin),
-        x_(widened(0, options.horizon)) {
+        axis_({.low = 0, .high = options.horizon}, columns_, {}, kLabelRoom),
+        y_({}, {.is_percent = true, .low = 0, .high = 1}, 0, rows_ * kDotsPerRow - 1, 3) {
     for (const SurvivalSeries& one : series_) {
       canvases_.emplace_back(columns_, rows_);
       trace(*one.curve, canvases_.back());
@@ -46,21 +49,18 @@ class SurvivalPicture {
       paint.end_line();
     }
     for (int row = 0; row < rows_; ++row) draw_row(row, paint);
-    draw_axis(paint);
+    axis_.paint(kMargin - 1, paint);
     draw_legend(paint);
     return paint.take();
   }
 
  private:
-  int dot_row(double survival) const {
-    const int dots = rows_ * kDotsPerRow;
-    return dots - 1 - AxisRange{0, 1}.dot(survival, dots);
-  }
+  int dot_row(double survival) const { return rows_ * kDotsPerRow - 1 - y_.dot(survival); }
 
   void trace(const std::vector<SurvivalStep>& curve, Canvas& canvas) const {
     int x = 0, y = dot_row(1);
     for (const SurvivalStep& step : curve) {
-      const int next_x = x_.dot(step.time, canvas.width_dots());
+      const int next_x = axis_.dot_of(step.time);
       const int next_y = dot_row(step.survival);
       canvas.line(x, y, next_x, y);
       canvas.vertical(next_x, y, next_y);
@@ -77,7 +77,7 @@ class SurvivalPicture {
       for (; column < last; ++column) mark(column, row, kRight), mark(column + 1, row, kLeft);
     };
     for (const SurvivalStep& step : curve) {
-      level_to(x_.dot(step.time, columns_));
+      level_to(axis_.column_of(step.time));
       const int below = dot_row(step.survival) / kDotsPerRow;
       for (; row < below; ++row) mark(column, row, kDown), mark(column, row + 1, kUp);
     }
@@ -92,7 +92,7 @@ class SurvivalPicture {
     double time = curve.empty() ? options_.horizon * 0.9 : options_.horizon;
     for (const SurvivalStep& step : curve)
       if (step.survival <= middle) time = std::min(time, step.time);
-    const int wanted_column = x_.dot(time, columns_);
+    const int wanted_column = axis_.column_of(time);
     const int wanted_row = dot_row(middle) / kDotsPerRow;
     int best = 1 << 30;
     std::pair<int, int> place{-1, -1};
@@ -121,9 +121,10 @@ class SurvivalPicture {
   }
 
   void draw_row(int row, Painter& paint) const {
-    const bool top = row == 0, bottom = row == rows_ - 1, half = row == (rows_ - 1) / 2;
-    const char* label = top ? "100% ┤" : half ? " 50% ┤" : bottom ? "  0% ┤" : "     │";
-    paint.add(label, PlotInk::axis);
+    std::string label;
+    for (const auto& [at, text] : y_.ticks())
+      if (dot_row(at) / kDotsPerRow == row) label = text;
+    paint.add(fmt::format("{:>{}} {}", label, kMargin - 2, label.empty() ? "│" : "┤"), PlotInk::axis);
     for (int column = 0; column < columns_; ++column) {
       if (const auto letter = letters_.find({column, row}); letter != letters_.end()) {
         paint.add(std::string(1, survival_letter(letter->second)), ink_of(letter->second));
@@ -142,28 +143,6 @@ class SurvivalPicture {
       else
         paint.add(braille(dots), ink_of(owner));
     }
-    paint.end_line();
-  }
-
-  void draw_axis(Painter& paint) const {
-    const Ticks ticks = ticks_around(0, options_.horizon, std::max(2, columns_ / 12));
-    std::string line, labels = spaces(kMargin);
-    std::vector<bool> is_tick(index(columns_));
-    for (int i = 0; i < ticks.count; ++i) {
-      const int column = x_.dot(ticks.at(i), columns_);
-      if (column < 0 || column >= columns_) continue;
-      is_tick[index(column)] = true;
-      const std::string text = short_step_text(ticks.at(i), ticks.step);
-      const int start =
-          std::min(kMargin + column - static_cast<int>(text.size()) / 2, width_ - static_cast<int>(text.size()));
-      if (start < static_cast<int>(labels.size()) && i > 0) continue;
-      labels.resize(index(std::max(start, kMargin)), ' ');
-      labels += text;
-    }
-    for (int column = 0; column < columns_; ++column) line += is_tick[index(column)] ? "┬" : "─";
-    paint.add(spaces(kMargin - 1) + "└" + line, PlotInk::axis);
-    paint.end_line();
-    paint.add(labels, PlotInk::axis);
     paint.end_line();
   }
 
@@ -190,7 +169,8 @@ class SurvivalPicture {
   const std::vector<SurvivalSeries>& series_;
   const SurvivalPlotOptions& options_;
   int width_, rows_, columns_;
-  AxisRange x_;
+  StepAxis axis_;
+  figure::Scale y_;
   std::vector<Canvas> canvases_;
   std::map<std::pair<int, int>, std::size_t> letters_;  // column, row
   std::map<std::pair<int, int>, unsigned> heavy_;       // of the baseline

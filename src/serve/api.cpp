@@ -33,6 +33,13 @@ Answer svg_answer(const ReportFigure& figure, bool for_page) {
   return answer;
 }
 
+// What the script of a page draws anew; data: null where it cannot.
+Answer script_answer(const ReportFigure& figure) {
+  return text_answer(kJson, fmt::format("{{\"name\":{},\"title\":{},\"caption\":{},\"data\":{}}}",
+                                        json_text(figure.name), json_text(figure.title), json_text(figure.caption),
+                                        figure.draw.data ? figure.draw.data() : "null"));
+}
+
 }  // namespace
 
 Api::Api(const ServedTree& tree, RunIndex& index, const Catalog& catalog)
@@ -159,7 +166,9 @@ Answer Api::figure_answer(const Asked& asked, const RequestTarget& target) {
   for (const PageSection& section : *sections)
     for (const PageBlock& block : section.blocks) {
       if (!block.figure) continue;
-      if (block.figure->name == name) return svg_answer(*block.figure, target.find("for") == "page");
+      if (block.figure->name == name)
+        return target.find("for") == "script" ? script_answer(*block.figure)
+                                              : svg_answer(*block.figure, target.find("for") == "page");
       list.push_back(
           {{"name", block.figure->name}, {"title", block.figure->title}, {"caption", block.figure->caption}});
     }

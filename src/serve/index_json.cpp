@@ -28,6 +28,7 @@ Json run_json(const IndexEntry& entry, const IndexSnapshot& index) {
           {"status", run.status},
           {"step", maybe_json(step)},
           {"steps", integer(run.steps)},
+          {"stopped_at_moment", run.has_stopped_at_moment()},
           {"metric", text_or_null(run.metrics.column)},
           {"best", maybe_json(run.metrics.best)},
           {"last", maybe_json(run.metrics.last)},

@@ -35,7 +35,9 @@ std::string time_of(std::int64_t nanoseconds) {
 }
 
 std::string table(const std::vector<const char*>& heads, const std::string& rows) {
-  std::string html = "<div class=\"scroll\"><table class=\"left\">\n<thead><tr>";
+  std::string html =
+      "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table class=\"left "
+      "list\">\n<thead><tr>";
   for (const char* head : heads) html += fmt::format("<th scope=\"col\">{}</th>", head);
   return html + "</tr></thead>\n<tbody>\n" + rows + "</tbody></table></div>\n";
 }
@@ -46,7 +48,7 @@ std::string study_row(const IndexEntry& entry, const std::string& root) {
   const StudyFacts& study = *entry.of_study;
   const std::size_t ended = std::max(study.ended.value_or(0), entry.trials_ended);
   std::string row = "<tr>" + cell(link("/report", entry.id, "", shown_id(entry.id, root)));
-  row += cell(escaped(study.question.empty() ? "-" : study.question));
+  row += fmt::format("<td class=\"wide\">{}</td>", escaped(study.question.empty() ? "-" : study.question));
   row += cell(study_status(entry));
   row += cell(fmt::format("{} of {}", ended, study.planned ? std::to_string(*study.planned) : "?"));
   row += cell(fmt::format("{} {} {}", link("/api/figure", entry.id, "&amp;name=curves", "curves"),
@@ -61,8 +63,11 @@ std::string run_row(const IndexEntry& entry, const std::string& root) {
   std::string row = "<tr>" + cell(link("/report", entry.id, "", shown_id(entry.id, root)));
   row += text(run.task) + text(run.rule) + cell(run.seed ? std::to_string(*run.seed) : "-");
   row += cell(escaped(run.is_damaged ? run.status + ", damaged" : run.status));
-  row += cell(fmt::format("{} of {}", number(run.metrics.step), run.steps ? std::to_string(*run.steps) : "?"));
-  row += cell(number(run.metrics.last)) + cell(number(run.metrics.best)) + cell(number(run.moment));
+  row += cell(run.has_stopped_at_moment()
+                  ? fmt::format("{}, stopped at its moment", *run.updates)
+                  : fmt::format("{} of {}", number(run.metrics.step), run.steps ? std::to_string(*run.steps) : "?"));
+  row += cell(number(run.metrics.last)) + cell(number(run.metrics.best)) +
+         cell(run.moment ? fmt::format("{:.0f}", *run.moment) : "-");
   row += cell(link("/api/figure", entry.id, "&amp;name=curve", "curve") + " " +
               link("/api/figure", entry.id, "&amp;name=loss", "loss"));
   return row + cell(time_of(entry.changed)) + "</tr>\n";

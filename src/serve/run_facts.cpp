@@ -128,6 +128,11 @@ void RunFacts::refresh(const OpenDirectory& directory) {
   is_damaged = is_config_damaged_ || is_record_damaged_;
 }
 
+bool RunFacts::has_stopped_at_moment() const {
+  return ends_at_moment_ && has_ended() && moment && updates && steps && *updates < *steps &&
+         status == status_name(RunStatus::finished);
+}
+
 void RunFacts::read_metrics_on(const OpenDirectory& directory) {
   try {
     if (const auto file = directory.open("metrics.jsonl"))
@@ -154,6 +159,7 @@ void RunFacts::read_config(const OpenDirectory& directory) {
     }
     seed = value_of<std::int64_t>(config, "run.seed");
     steps = value_of<std::int64_t>(config, "train.steps");
+    ends_at_moment_ = value_of<std::string>(config, "train.until") == "moment";
     if (const auto size = value_of<std::int64_t>(config, "train.batch")) batch = static_cast<double>(*size);
     for (const auto& [key, entry] : config) options.emplace_back(kept(key), kept(shown(entry.value)));
     is_config_damaged_ = false;

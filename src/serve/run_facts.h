@@ -53,6 +53,8 @@ class RunFacts {
   bool is_damaged = false;    // one of its records cannot be read
 
   bool has_ended() const { return stamps_.summary.exists; }
+  // Finished before its last step, as train.until asked.
+  bool has_stopped_at_moment() const;
 
  private:
   void read_config(const OpenDirectory& directory);
@@ -67,6 +69,7 @@ class RunFacts {
 
   Stamps stamps_;
   bool is_read_ = false;
+  bool ends_at_moment_ = false;  // by its config
   bool is_config_damaged_ = false, is_record_damaged_ = false;
 };
 

@@ -146,7 +146,23 @@ TEST(Scale, HasRoundTicksAndDecades) {
   const Scale decades({1, 1e6}, {.label = "", .is_logarithmic = true}, 0, 60, 7);
   EXPECT_EQ(decades.ticks().size(), 7U);
   EXPECT_NEAR(decades.place(1000), 30, 1e-9);
+  EXPECT_EQ(decades.ticks().back().label, "1e6");
+  EXPECT_EQ(decades.ticks()[2].label, "100");
   EXPECT_FALSE(Scale({-1, 1}, {.label = "", .is_logarithmic = true}, 0, 1, 5).is_logarithmic());
+}
+
+TEST(Scale, HasWholePlacesForPaintersOfCharacters) {
+  const Scale scale({}, {.label = "", .low = 0, .high = 10}, 0, 100, 3);
+  EXPECT_EQ(scale.dot(0), 0);
+  EXPECT_EQ(scale.dot(1.26), 13);
+  EXPECT_EQ(scale.dot(10), 100);
+  EXPECT_LT(scale.dot(-5), 0);
+  EXPECT_LT(scale.dot(kNan), -1000);
+}
+
+TEST(Heatmap, GivesEachAxisOfAPointALineOfItsOwn) {
+  Heatmap map{.title = "t", .rows = {"a"}, .columns = {"task.noise=0.1,train.lr=0.003"}, .cells = {{{1, "1"}}}};
+  EXPECT_THAT(texts_of(lay_out(map)), testing::IsSupersetOf({"task.noise=0.1", "train.lr=0.003"}));
 }
 
 TEST(ThinnedCurve, KeepsAllOfAShortCurve) {

@@ -48,6 +48,16 @@ TEST(SvgPainter, HasItsOwnColorsAsAFileAndThoseOfThePageInAPage) {
   EXPECT_THAT(svg_element(everything("a"), "x"), HasSubstr("stroke=\"var(--series-1)\""));
 }
 
+TEST(SvgPainter, SaysHowWideATextWasMeasuredSoThatAnotherFontIsNotCutOff) {
+  Drawing drawing{.width = 300, .height = 10};
+  drawing.add(Text{.at = {1, 1}, .text = "norm_softmax-with-a-long-name"});
+  drawing.add(Text{.at = {1, 1}, .text = "100"});
+  drawing.add(Text{.at = {1, 1}, .text = "注意力机制注意力机制"});  // letters that were not measured
+  const std::string file = svg_file(drawing);
+  EXPECT_THAT(file, HasSubstr("textLength"));
+  EXPECT_EQ(file.find("textLength"), file.rfind("textLength"));
+}
+
 TEST(SvgPainter, DrawsFromPointToPoint) {
   Drawing drawing{.width = 10, .height = 10};
   drawing.add(Polyline{{{1, 1}, {3, 1}, {3, 4}, {5.5, 2.04}}, {.color = Color::ink()}});

@@ -9,7 +9,9 @@
 
 #include "base/error.h"
 #include "io/json.h"
+#include "io/toml.h"
 #include "report/run_data.h"
+#include "report/sections.h"
 #include "report/study_data.h"
 #include "support/drawn_study.h"
 #include "support/markup_check.h"
@@ -147,15 +149,65 @@ TEST_F(Report, GivesItsScriptWhatIsDrawn) {
   for (std::size_t i = 0; i < data.at("figures").size(); ++i) {
     const Json& figure = data.at("figures").at(i);
     names.push_back(figure.at("name").get<std::string>());
-    EXPECT_GT(figure.at("data").at("panels").size(), 0U);
+    const bool is_chart = figure.at("data").at("kind").get<std::string>() == "chart";
+    EXPECT_GT(figure.at("data").at(is_chart ? "panels" : "rows").size(), 0U);
   }
-  EXPECT_THAT(names, testing::ElementsAre("study/survival", "study/curves", "study/aligned", "study/seeds"));
-  const Json& curve = data.at("figures").at(1).at("data").at("panels").at(0).at("curves").at(0);
+  EXPECT_THAT(names,
+              testing::ElementsAre("study/speedup", "study/survival", "study/curves", "study/aligned", "study/seeds"));
+  const Json& curve = data.at("figures").at(2).at("data").at("panels").at(0).at("curves").at(0);
   EXPECT_EQ(curve.at("name").get<std::string>(), "softmax");
   EXPECT_EQ(curve.at("tone").at("color").get<std::string>(), "--ink");
   EXPECT_EQ(curve.at("x").size(), curve.at("y").size());
   EXPECT_EQ(curve.at("band").at("low").size(), curve.at("band").at("x").size());
-  EXPECT_TRUE(data.at("figures").at(0).at("data").at("rows").get<bool>());
+  EXPECT_TRUE(data.at("figures").at(1).at("data").at("rows").get<bool>());
+  const Json& arm = data.at("figures").at(0).at("data").at("rows").at(0);
+  EXPECT_EQ(arm.at("name").get<std::string>(), "cure");
+  EXPECT_EQ(arm.at("tone").at("color").get<std::string>(), "--series-0");
+  EXPECT_TRUE(arm.contains("estimate") && arm.contains("low") && arm.contains("high") && arm.contains("text"));
+}
+
+TEST_F(Report, GivesItsScriptTheCellsOfAHeatmapWithTheirColors) {
+  write_study(at("study"), {.points = {"train.lr=0.001", "train.lr=0.01"}});
+  const Json data = embedded(page({at("study")}, kBundle));
+  const Json& map = data.at("figures").at(0).at("data");
+  EXPECT_EQ(map.at("kind").get<std::string>(), "heatmap");
+  ASSERT_EQ(map.at("cells").size(), map.at("rows").size());
+  ASSERT_EQ(map.at("cells").at(0).size(), 2U);
+  EXPECT_EQ(map.at("columns").size(), 2U);
+  for (const char* color : {"fill", "ink"})
+    EXPECT_THAT(map.at("cells").at(0).at(0).at(color).get<std::string>(), testing::MatchesRegex("#[0-9a-f]+"));
+}
+
+// A formatter for C++ once took the hyphens apart, and every browser then left the rules out without a word.
+TEST_F(Report, HasAStyleThatBrowsersCanRead) {
+  write_run(at("run"), {});
+  const std::string text = page({at("run")});
+  const std::string style = text.substr(text.find("<style>"), text.find("</style>") - text.find("<style>"));
+  EXPECT_THAT(style, HasSubstr("box-sizing:border-box"));
+  EXPECT_THAT(style, HasSubstr("overflow-x:auto"));
+  EXPECT_THAT(style, Not(HasSubstr(" - ")));
+}
+
+TEST_F(Report, FoldsTheVerdictsOfManyArmsAndTheNamesOfManyFigures) {
+  DrawnStudy many{.arms = {}, .seeds = 2, .every = 100};
+  for (int i = 0; i < 20; ++i) many.arms.push_back(fmt::format("arm-{}", i));
+  write_study(at("many"), many);
+  EXPECT_THAT(page({at("many")}), HasSubstr("<summary>Every verdict in words</summary>"));
+  write_study(at("points"), {.points = {"lr=1", "lr=2", "lr=3", "lr=4"}});
+  EXPECT_THAT(page({at("points")}), testing::ContainsRegex("<summary>[0-9]+ figures</summary>"));
+  write_study(at("few"), {});
+  EXPECT_THAT(page({at("few")}),
+              testing::AllOf(Not(HasSubstr("in words</summary>")), Not(HasSubstr(" figures</summary>"))));
+}
+
+TEST(ConfigDifferences, LeaveOutTheOptionsOfAnotherChoice) {
+  const ConfigEntries softmax = read_toml("[attention]\nrule = 'softmax'\n[train]\nlr = 0.1\nwarmup = 5\n", "a");
+  const ConfigEntries qk = read_toml("[attention]\nrule = 'qk_norm'\nepsilon = 1e-6\n[train]\nlr = 0.1\n", "b");
+  EXPECT_THAT(
+      config_differences({&softmax, &qk}),
+      testing::ElementsAre("", "attention.epsilon = 1e-06, attention.rule = \"qk_norm\", train.warmup is not set"));
+  EXPECT_THAT(config_differences({&qk, &softmax})[1],
+              testing::StartsWith("attention.rule = \"softmax\", train.warmup"));
 }
 
 TEST_F(Report, NamesDoNotEndTheElementThatHoldsTheData) {
@@ -163,7 +215,7 @@ TEST_F(Report, NamesDoNotEndTheElementThatHoldsTheData) {
   write_study(at("study"), {.arms = {"softmax", evil}});
   const std::string text = page({at("study")}, kBundle);
   const Json data = embedded(text);
-  EXPECT_EQ(data.at("figures").at(1).at("data").at("panels").at(0).at("curves").at(1).at("name").get<std::string>(),
+  EXPECT_EQ(data.at("figures").at(2).at("data").at("panels").at(0).at("curves").at(1).at("name").get<std::string>(),
             "</script><script>alert(\"1\")</script> & 'b' \\u001b[2J");
   EXPECT_THAT(text, Not(HasSubstr("<script>alert")));
 }

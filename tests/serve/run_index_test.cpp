@@ -109,6 +109,25 @@ TEST_F(Index, ARunThatGoesOnTellsItsMomentAndStep) {
 }
 
 // Who watches a run asks again when he is told that its status has changed, and must not be told the old one.
+TEST_F(Index, ARunThatStoppedAtItsMomentHasNoStepsLeft) {
+  const std::string plan = "[train]\nsteps = 25000\nuntil = \"moment\"\n";
+  const auto add = [&](const char* name, const DrawnRun& run, const std::string& config) {
+    write_run(at(name), run);
+    write_text(at(name) / "config.toml", config);
+  };
+  add("stopped", {}, plan);
+  add("stuck", {.steps = 25000, .every = 500, .moment = {}}, plan);
+  add("to-its-end", {}, "[train]\nsteps = 1000\nuntil = \"end\"\n");
+  add("running", {}, plan);
+  fs::remove(at("running") / "summary.json");
+  const auto index = fresh();
+  std::map<std::string, bool> stopped;
+  for (const IndexEntry& entry : index->entries)
+    stopped[entry.id] = entry_json(entry, *index).at("stopped_at_moment").get<bool>();
+  EXPECT_THAT(stopped, ElementsAre(std::pair("running", false), std::pair("stopped", true), std::pair("stuck", false),
+                                   std::pair("to-its-end", false)));
+}
+
 TEST_F(Index, ARunThatIsAskedForIsAsItIsNow) {
   write_run(at("run"), {.moment = 400});
   fs::remove(at("run") / "summary.json");

@@ -1,4 +1,5 @@
 // Requests to the server this page came from.
+import type { WrittenFigure } from '../report/embedded';
 import type { FigureName, Group, Index, Run, Series, Study } from './types';
 
 export class ApiError extends Error {
@@ -57,6 +58,10 @@ export const fetchSeries = (
 
 export const fetchFigureNames = async (id: string, signal?: AbortSignal): Promise<FigureName[]> =>
   (await json<{ figures: FigureName[] }>('figure', { id, name: 'list' }, signal)).figures;
+
+// What the page draws itself, where it can.
+export const fetchFigureData = (id: string, name: string, signal?: AbortSignal): Promise<WrittenFigure> =>
+  json('figure', { id, name, for: 'script' }, signal);
 
 export const fetchFigure = async (id: string, name: string, signal?: AbortSignal): Promise<string> =>
   (await get('figure', { id, name, for: 'page' }, signal)).text();

@@ -14,6 +14,7 @@ export interface RunEntry {
   status: string;
   step: number | null;
   steps: number | null;
+  stopped_at_moment: boolean; // before its last step, as its config asked
   metric: string | null;
   best: number | null;
   last: number | null;
@@ -56,6 +57,7 @@ export interface Column {
   // Of a diagnostic: attention/entropy/layer1/head0.
   of?: string;
   number?: string;
+  unit?: string;
   part?: string;
   layer?: number | null;
   head?: number | null;

@@ -13,6 +13,8 @@ export function LineSample({ tone }: { tone: Tone }): JSX.Element {
   );
 }
 
+const MANY = 14; // so many are folded where each but the baseline has a panel of its own, with its name
+
 // A click hides or shows a curve; with shift, or twice, it alone is left.
 export function Legend(props: {
   figure: Figure; hidden: ReadonlySet<string>; onToggle(name: string, alone: boolean): void;
@@ -20,7 +22,7 @@ export function Legend(props: {
   const entries = legendOf(props.figure);
   if (entries.length === 0) return null;
   const canHide = entries.filter((entry) => entry.isCurve).length > 1;
-  return (
+  const list = (
     <ul class="legend" aria-label="curves">
       {entries.map((entry) => (
         <li key={entry.name}>
@@ -37,6 +39,9 @@ export function Legend(props: {
       ))}
     </ul>
   );
+  const titles = new Set(props.figure.panels.map((panel) => panel.title));
+  const isInTitles = entries.filter((entry) => entry.isCurve && !titles.has(entry.name)).length <= 1;
+  return entries.length <= MANY || !isInTitles ? list : <details class="legend"><summary>{entries.length} curves, to hide and show</summary>{list}</details>;
 }
 
 // What is hidden after a click on `name`.

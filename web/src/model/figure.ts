@@ -78,6 +78,38 @@ export interface Figure {
   panels: Panel[];
 }
 
+// Estimates with their intervals around a line of no difference; an end that is null lies beyond what was observed.
+export interface ForestRow {
+  name: string;
+  tone: Tone;
+  estimate: number | null;
+  low: number | null;
+  high: number | null;
+  text: string;
+}
+
+export interface Forest {
+  label: string;
+  even: number;
+  rows: ForestRow[];
+}
+
+export interface HeatCell {
+  text: string;
+  fill: string; // #rrggbb
+  ink: string;
+}
+
+export interface Heatmap {
+  row_label: string;
+  column_label: string;
+  value_label: string;
+  rows: string[];
+  columns: string[];
+  cells: HeatCell[][];
+  key: { low: number | null; high: number | null; colors: string[] };
+}
+
 export const emptyPanel = (x: Axis, y: Axis, title = ''): Panel => ({
   title,
   x,

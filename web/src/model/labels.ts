@@ -2,10 +2,19 @@
 import { shortest } from '../chart/scale';
 import type { Axis } from './figure';
 
+const QUANTITIES: Readonly<Record<string, string>> = {
+  lr: 'learning rate (per update)',
+  scale_multiple: 'scale of the logits (multiple of its plain value)',
+  gradient_norm: 'gradient (norm over all parameters)',
+};
+
 export function metricLabel(column: string): string {
+  const quantity = QUANTITIES[column];
+  if (quantity !== undefined) return quantity;
   let words = column.replace(/_/g, ' ');
   if (words.startsWith('val ')) words = `validation ${words.slice(4)}`;
   if (words.startsWith('train ')) words = `training ${words.slice(6)}`;
+  if (words.endsWith(' loss')) words += ' (mean over answers)';
   if (words.endsWith('accuracy')) words += ' (share of answers)';
   if (words.endsWith('explained variance')) words += ' (share)';
   return words;

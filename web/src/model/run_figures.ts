@@ -97,7 +97,8 @@ export function diagnosticFigure(run: Run, columns: Columns, unit: XUnit, diagno
   for (const column of columnsOf(run, diagnostic)) {
     const curve = curveOf(columns, column.name, unit);
     if (curve === undefined) continue;
-    const title = (column.number ?? '') + (typeof column.layer === 'number' ? `, layer${column.layer}` : '');
+    const title = (column.number ?? '') + (typeof column.layer === 'number' ? `, layer${column.layer}` : '') +
+      (column.unit === undefined ? '' : ` (${column.unit})`);
     const panel = panels.get(title) ?? emptyPanel(xAxis(run, unit), { label: '' }, title);
     panels.set(title, panel);
     panel.curves.push(named(curve, lineName(column), tones));

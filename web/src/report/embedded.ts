@@ -1,26 +1,41 @@
 // The figures of a report as its page holds them.
-import type { Curve, Figure, Panel } from '../model/figure';
+import type { Curve, Figure, Forest, Heatmap, Panel } from '../model/figure';
 import { behind } from '../model/tones';
 
-export interface EmbeddedFigure extends Figure {
-  rows: boolean; // numbers below the axis, which only the standing figure has
-}
-
-interface Written {
+// Its numbers at risk stand below the axis only in the standing figure.
+export type EmbeddedChart = Figure & { kind: 'chart'; rows: boolean };
+interface Named {
   name: string;
   title: string;
   caption: string;
-  data: { kind: string; columns: number; height: number; rows: boolean; panels: Panel[] };
+}
+export type EmbeddedFigure = EmbeddedChart | (Named & { kind: 'forest'; forest: Forest }) | (Named & { kind: 'heatmap'; map: Heatmap });
+
+type Data = { kind: 'chart'; columns: number; height: number; rows: boolean; panels: Panel[] } | ({ kind: 'forest' } & Forest) | ({ kind: 'heatmap' } & Heatmap);
+export type WrittenFigure = Named & { data: Data | null };
+
+export function embedded({ name, title, caption, data }: WrittenFigure): EmbeddedFigure | undefined {
+  const named = { name, title, caption };
+  switch (data?.kind) {
+    case 'chart':
+      return { ...named, ...data, panels: withNames(data.panels) };
+    case 'forest':
+      return { ...named, kind: 'forest', forest: data };
+    case 'heatmap':
+      return { ...named, kind: 'heatmap', map: data };
+    default:
+      return undefined;
+  }
 }
 
 export function readFigures(): EmbeddedFigure[] {
   const text = document.getElementById('eureka-data')?.textContent ?? '{"figures":[]}';
-  const { figures } = JSON.parse(text) as { figures: Written[] };
-  return figures.filter((one) => one.data.kind === 'chart').map(({ name, title, caption, data }) => ({ name, title, caption, ...data, panels: named(data.panels) }));
+  const { figures } = JSON.parse(text) as { figures: WrittenFigure[] };
+  return figures.map(embedded).filter((one) => one !== undefined);
 }
 
 // In panels of their own arms have no name in the legend: the panel's title is theirs.
-const named = (panels: Panel[]): Panel[] =>
+const withNames = (panels: Panel[]): Panel[] =>
   panels.map((panel) => ({ ...panel, curves: panel.curves.map((curve) => (curve.name === '' ? { ...curve, name: armOf(panel.title) } : curve)) }));
 
 const armOf = (title: string): string => title.replace(/ \(\d+ runs?\)$/, '');
@@ -29,11 +44,11 @@ const armOf = (title: string): string => title.replace(/ \(\d+ runs?\)$/, '');
 export function seedsFor(figure: EmbeddedFigure, all: readonly EmbeddedFigure[]): ReadonlyMap<string, Curve[]> {
   const place = /^(.*)\/curves(-\d+)?$/.exec(figure.name);
   const seeds = place && all.find((one) => one.name === `${place[1] ?? ''}/seeds${place[2] ?? ''}`);
-  if (!seeds) return new Map();
+  if (seeds?.kind !== 'chart') return new Map();
   return new Map(seeds.panels.map((panel) => [armOf(panel.title), panel.curves]));
 }
 
-export function withSeeds(figure: EmbeddedFigure, seeds: ReadonlyMap<string, Curve[]>): Figure {
+export function withSeeds(figure: EmbeddedChart, seeds: ReadonlyMap<string, Curve[]>): Figure {
   return {
     ...figure,
     panels: figure.panels.map((panel) => ({

@@ -167,14 +167,18 @@ function GroupRow(props: {
   const statuses = new Map<string, number>();
   for (const run of runs) statuses.set(run.status, (statuses.get(run.status) ?? 0) + 1);
   const ids = runs.map((run) => run.id);
-  const total = runs.every((run) => run.steps !== null) ? runs.reduce((sum, run) => sum + (run.steps ?? 0), 0) : null;
+  // Of a run that stopped at its moment no step is still to come.
+  const planned = (run: RunEntry): number | null => (run.stopped_at_moment ? run.step : run.steps);
+  const total = runs.every((run) => planned(run) !== null) ? runs.reduce((sum, run) => sum + (planned(run) ?? 0), 0) : null;
+  const stopped = runs.filter((run) => run.stopped_at_moment).length;
   return (
     <tr class={isBaseline ? 'group baseline' : 'group'}>
       <td><input type="checkbox" aria-label={`choose ${name}`} checked={ids.every((id) => props.chosen.has(id))}
         onChange={(event) => props.choose(ids, event.currentTarget.checked)} /></td>
       <td><button type="button" class="fold" data-row aria-expanded={props.isOpen} onClick={props.toggle}>{printable(name)}</button> <span class="muted">{counted(runs.length, 'run')}</span></td>
       <td>{[...statuses].map(([status, count]) => <span key={status} class="counted">{statuses.size > 1 && `${count} `}<Status status={status} /></span>)}</td>
-      <td><Progress done={runs.reduce((sum, run) => sum + (run.status === 'running' ? run.step ?? 0 : run.steps ?? run.step ?? 0), 0)} of={total} label={`steps of ${name}`} /></td>
+      <td><Progress done={runs.reduce((sum, run) => sum + (run.step ?? 0), 0)} of={total} label={`steps of ${name}`}
+        {...(stopped === runs.length ? { note: 'at their moments' } : {})} /></td>
       <td>{moments.length === 0 ? `none in ${runs.length}` : `${step(middle(moments))} (${moments.length} of ${runs.length})`}</td>
       <td>{number(middle(sorted(runs.map((run) => run.last))), 3)}</td>
       <td>{number(middle(sorted(runs.map((run) => run.best))), 3)}</td>
@@ -193,7 +197,7 @@ function RunRow(props: {
         onChange={(event) => props.choose([run.id], event.currentTarget.checked)} /></td>
       <td><a data-row href={viewLink('run', { id: run.id })}>{printable(props.name)}</a></td>
       <td><Status status={run.status} />{run.damaged && <span class="muted"> damaged</span>}</td>
-      <td><Progress done={run.step} of={run.steps} label={`steps of ${run.id}`} /></td>
+      <td><Progress done={run.step} of={run.steps} label={`steps of ${run.id}`} {...(run.stopped_at_moment ? { note: 'at its moment' } : {})} /></td>
       <td>{run.moment === null ? 'none' : step(run.moment)}</td>
       <td>{number(run.last, 3)}</td>
       <td>{number(run.best, 3)}</td>

@@ -11,12 +11,14 @@ export function Status({ status }: { status: string }): JSX.Element {
   return <span class={`status ${status in WORDS ? status : 'unknown'}`}><span aria-hidden="true">{WORDS[status] ?? '?'}</span> {status}</span>;
 }
 
-export function Progress(props: { done: number | null; of: number | null; label: string }): JSX.Element {
-  const { done, of } = props;
+// What it took, where it took less than planned, with the reason.
+export function Progress(props: { done: number | null; of: number | null; label: string; note?: string }): JSX.Element {
+  const { done, note } = props;
+  const of = note === undefined ? props.of : done;
   return (
     <span class="progress">
       <progress max={of ?? 1} value={Math.min(done ?? 0, of ?? 1)} aria-label={props.label} />
-      <span>{done === null ? '\u2013' : Math.round(done)}{of === null ? '' : ` of ${of}`}</span>
+      <span>{done === null ? '\u2013' : Math.round(done)}{note !== undefined ? `, ${note}` : of === null ? '' : ` of ${of}`}</span>
     </span>
   );
 }

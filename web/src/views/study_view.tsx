@@ -5,7 +5,7 @@ import { fetchFigureNames, fetchGroup, fetchStudy } from '../api/client';
 import type { FigureName, Group, Index, RunEntry, Study, StudyArm, StudyEntry } from '../api/types';
 import { LineSample } from '../chart/legend';
 import { armOrder, BY_ALL, groupRuns } from '../model/grouping';
-import { number, printable, step } from '../model/labels';
+import { counted, number, printable, step } from '../model/labels';
 import { Tones } from '../model/tones';
 import { useChoices } from '../state/choices';
 import { runsOf } from '../state/index_data';
@@ -51,7 +51,7 @@ export function StudyView({ view, index }: { view: View; index: Index }): JSX.El
       {entry.question !== null && <p>{printable(entry.question)}</p>}
       <p class="summary">
         <Status status={entry.status} /> <Progress done={entry.trials_done} of={entry.trials} label="trials" />{' '}
-        <span>{entry.arms.length} arms</span>{' '}
+        <span>{counted(entry.arms.length, 'arm')}</span>{' '}
         <a href={`/report?id=${encodeURIComponent(id)}`}>the report to send</a>{' '}
         <a href={viewLink('index', { f: `study=${id}` })}>its runs in the list</a>
       </p>

@@ -1,6 +1,6 @@
 """A LightningModule, watched by a callback; and the same with a cure in it.
 
-python examples/lightning_module.py          some 20 seconds on one core
+python examples/lightning_module.py          some ten seconds of processor time
 """
 
 import logging

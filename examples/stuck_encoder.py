@@ -66,7 +66,8 @@ def main(steps=1500, seeds=10):
         cured(model)
         return train(model, seed, steps, enough=UntilTheMoment())
 
-    print(eureka.rescue(make_run, "norm_softmax", seeds=range(1, seeds + 1), plateau_level=PLATEAU, horizon=steps))
+    seeds = range(1, seeds + 1)
+    eureka.rescue(make_run, "norm_softmax", seeds, plateau_level=PLATEAU, horizon=steps, show=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Hugging Face's Trainer with a stock GPT-2 on recall: watched by a callback, cured by name.
 
-    python examples/hugging_face.py              some 40 seconds on one core
+    python examples/hugging_face.py              half a minute of processor time
 
 Recall: pairs of a key and a value, then keys again, whose values are asked for.
 """
@@ -95,7 +95,8 @@ def main(steps=400):
         run = watch.run
         curve = run.curve("val_accuracy")
         print(
-            f"{attention}: accuracy {curve.values[-1]:.3f} after {run.steps[-1]} steps, moment {run.moment}; "
+            f"{attention}: accuracy {curve.values[-1]:.3f} after {run.steps[-1]} steps, "
+            f"{'no moment' if run.moment is None else f'moment at {run.moment:.0f}'}; "
             f"layers {', '.join(watch.layers)}; entropy at the end {run.columns['attention/entropy/layer1'][-1]:.2f}"
         )
 

@@ -1,6 +1,6 @@
-"""A LightningModule, watched by a callback.
+"""A LightningModule, watched by a callback; and the same with a cure in it.
 
-python examples/lightning_module.py          some 20 seconds on one core
+python examples/lightning_module.py          some ten seconds of processor time
 """
 
 import logging
@@ -9,6 +9,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
+import eureka
 import lightning
 import torch
 import torch.nn.functional as F
@@ -40,10 +41,11 @@ def loader(samples, seed, size):
     )
 
 
-def main(steps=400):
-    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore")
+def fitted(cure, steps):
     lightning.seed_everything(1, verbose=False)
+    module = Module()
+    if cure is not None:
+        eureka.cure(module, cure)
     callback = EurekaCallback(Path(tempfile.mkdtemp()) / "run", every=50, plateau_level=0.55)
     trainer = lightning.Trainer(
         max_steps=steps,
@@ -55,10 +57,18 @@ def main(steps=400):
         enable_progress_bar=False,
         enable_model_summary=False,
     )
-    trainer.fit(Module(), loader(steps * 64, 1, 64), loader(500, 2, 500))
-    run = callback.watch.run
-    print(f"accuracy {run.curve('val_accuracy').values[-1]:.3f}, moment {run.moment}, looks at {len(run.steps)} rows")
-    print(f"eureka report {run.path}")
+    trainer.fit(module, loader(steps * 64, 1, 64), loader(500, 2, 500))
+    return callback.watch.run
+
+
+def main(steps=500):
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore")
+    runs = [fitted(cure, steps) for cure in (None, "norm_softmax")]
+    for name, run in zip(("as it is", "norm_softmax"), runs):
+        moment = "no moment" if run.moment is None else f"moment at {run.moment:.0f}"
+        print(f"{name}: accuracy {run.curve('val_accuracy').values[-1]:.3f} after {run.steps[-1]} steps, {moment}")
+    print(f"eureka compare {runs[0].path} {runs[1].path}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A model of x-transformers, whose attention is not nn.MultiheadAttention: watched and cured all the same.
 
-python examples/x_transformers_model.py      some 20 seconds on one core
+python examples/x_transformers_model.py      some ten seconds of processor time
 """
 
 import sys

@@ -267,6 +267,31 @@ def synthetic(jumps_at):
     return x * 10, 0.5 + 0.5 / (1 + np.exp(-(x - jumps_at) / 1.5))
 
 
+@pytest.mark.parametrize("by_forward", [True, False])
+def test_a_module_that_is_trained_by_its_steps_is_cured_once(by_forward):
+    """Lightning calls `training_step`, which may pass by `forward`."""
+
+    class Stepping(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = models.made("encoder")
+
+        def forward(self, ids):
+            return self.inner(ids)
+
+        def training_step(self, ids):
+            return self(ids) if by_forward else self.inner(ids)
+
+    expected = models.made("encoder")
+    module = Stepping()
+    with eureka.cure(expected, "sigmoid"), eureka.cure(module, "sigmoid") as cure:
+        assert torch.equal(module.training_step(models.batch(0)), expected(models.batch(0)))
+        assert cure.calls == 2
+        assert torch.equal(module(models.batch(0)), expected(models.batch(0)))
+        assert cure.calls == 4
+    assert type(module) is Stepping
+
+
 def test_rescue_counts_pairs():
     def make_run(seed, cured):
         model = models.made("encoder")

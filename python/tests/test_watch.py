@@ -58,7 +58,7 @@ def test_numbers_are_those_of_the_slow_reference(style, tmp_path):
             for name, value in numbers.items():
                 got = w.numbers[f"{diagnostic}/{name}/layer0/head{head}"]
                 # Equal tokens make equal queries, but for the rounding of some matrix products: a question of rank.
-                close = 5e-3 if name == "reachable" else 2e-5
+                close = 1e-2 if name == "reachable" else 2e-5
                 assert got == pytest.approx(value, rel=close, abs=1e-7), (diagnostic, name)
     assert w.numbers["gradients/mean_abs/q/layer0"] == pytest.approx(w_q_gradient, rel=1e-5)
     assert w.gradients_of == {w.layers[0]: "to_q, to_k, to_v"}

@@ -28,6 +28,8 @@ from ._met import meeting
 from ._rules import HeatTreatment, Rule, rule_of
 
 _CURE = "_eureka_cure"
+#: By which Lightning computes a module, beside its `forward`.
+_STEPS = ("training_step", "validation_step", "test_step", "predict_step")
 _cured: weakref.WeakSet[nn.Module] = weakref.WeakSet()
 
 
@@ -107,6 +109,7 @@ class AttentionCure:
         self.calls = 0  #: attention computed by the rule so far
         self._modules: list[nn.Module] = []
         self._steps = 0
+        self._in_step = False
         mode = CureMode(self)
         for module in modules:
             self._put_into(module, mode)
@@ -119,14 +122,34 @@ class AttentionCure:
         original = type(module)
 
         @functools.wraps(original.forward)
-        def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def forward(this: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._in_step:
+                return original.forward(this, *args, **kwargs)
             with mode:
-                return original.forward(self, *args, **kwargs)
+                return original.forward(this, *args, **kwargs)
 
+        methods: dict[str, Any] = {"forward": forward, _CURE: self}
+        methods.update(
+            {name: self._stepping(getattr(original, name), mode) for name in _STEPS if hasattr(original, name)}
+        )
         # A class of its own, and not a function in the module: a deep copy must run its own layers.
-        module.__class__ = type(original.__name__, (original,), {"forward": forward, _CURE: self})
+        module.__class__ = type(original.__name__, (original,), methods)
         self._modules.append(module)
         _cured.add(module)
+
+    def _stepping(self, method: Any, mode: CureMode) -> Any:
+        """A step that may compute the layers with or without the module's own `forward`."""
+
+        @functools.wraps(method)
+        def stepping(this: Any, *args: Any, **kwargs: Any) -> Any:
+            self._in_step = True
+            try:
+                with mode:
+                    return method(this, *args, **kwargs)
+            finally:
+                self._in_step = False
+
+        return stepping
 
     def step(self) -> None:
         """One update has been done: for a rule with a schedule."""

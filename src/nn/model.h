@@ -41,6 +41,7 @@ struct ForwardContext {
   bool updates_buffers = false;  // a real training step, not one that only looks
   std::uint64_t seed = 0;        // of dropout and stochastic depth
   std::int64_t step = 0;
+  bool second_derivatives = false;  // will be asked for
   double scale_multiple = 1;  // of a fixed or scheduled attention scale
   ForwardHook* hook = nullptr;
 

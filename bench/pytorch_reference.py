@@ -137,9 +137,10 @@ class Tuned(nn.Module):
     """The same parameters, computed with less: rows of tokens in two dimensions, patches by reshape, and behind the
     keys and values of the last block only the tokens that answer: the cls token, or the last `asked` ones."""
 
-    def __init__(self, stock, size):
+    def __init__(self, stock, size, flash):
         super().__init__()
         self.stock = stock
+        self.flash = flash
         self.image = size.get("image")
         self.everywhere = bool(size.get("everywhere"))
         self.batch, self.width, self.heads = size["batch"], size["width"], size["heads"]
@@ -185,6 +186,8 @@ class Tuned(nn.Module):
         if block.angles is not None:
             q = turned(q, [part[first : first + queries] for part in block.angles])
             k = turned(k, block.angles)
+        if self.flash and block.mask is None:
+            return F.scaled_dot_product_attention(q, k, v, scale=1.0).transpose(1, 2).reshape(-1, self.width)
         logits = q @ k.transpose(-2, -1)
         if block.mask is not None:
             logits = logits.masked_fill(block.mask[first : first + queries], float("-inf"))
@@ -278,6 +281,7 @@ class TunedStep:
     """The model compiled; parameters, gradients and moments flat, so that AdamW is a few long operations."""
 
     way = "compile" if TORCH >= (2, 0) else "tuned"
+    flash = TORCH >= (2, 1)
 
     def __init__(self, model, size):
         self.parameters = list(model.parameters())
@@ -290,7 +294,7 @@ class TunedStep:
         fused = {"fused": True} if TORCH >= (2, 4) else {}
         self.optimizer = torch.optim.AdamW([self.flat], **ADAMW, **fused)
         self.inputs = random_inputs(size)
-        graph = LossOfInputs(Tuned(model, size), make_loss(size))
+        graph = LossOfInputs(Tuned(model, size, self.flash), make_loss(size))
         self.loss = torch.compile(graph) if TORCH >= (2, 0) else torch.jit.trace(graph, self.inputs, check_trace=False)
 
     def __call__(self):
@@ -312,6 +316,7 @@ class Bfloat16Step(CompiledStep):
     """Products in bfloat16; parameters, their updates and what autocast leaves alone in float32."""
 
     way = "bfloat16"
+    flash = False  # on the CPU it is slower there than the products that it stands for
 
     def __init__(self, model, size):
         super().__init__(model, size)

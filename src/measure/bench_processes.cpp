@@ -73,7 +73,7 @@ PyTorch::PyTorch(const BenchCase& one, const PyTorchSettings& settings) : python
       ::_exit(127);
     }
     // Debian's own Python, which Debian's python3-torch belongs to, before any other on the path.
-    ::execl("/usr/bin/python3", "python3", "-c", script.c_str(), nullptr);
+    ::execl("/usr/bin/python3", "/usr/bin/python3", "-c", script.c_str(), nullptr);
     ::execlp("python3", "python3", "-c", script.c_str(), nullptr);
     ::_exit(127);
   }

@@ -25,29 +25,53 @@ void for_chunks(const at::Tensor& q, const at::Tensor& k, bool causal, const Use
 
 at::Tensor rows_of(const at::Tensor& x, std::int64_t first, std::int64_t rows) { return x.narrow(-2, first, rows); }
 
-at::Tensor weights_of(const at::Tensor& queries, const at::Tensor& keys, bool causal) {
-  at::Tensor logits = at::matmul(queries, keys.transpose(-2, -1));
-  if (causal) {
-    const std::int64_t rows = queries.size(-2);
-    const at::Tensor later = at::ones({rows, rows}, logits.options().dtype(at::kBool)).triu(1);
-    logits.narrow(-1, keys.size(-2) - rows, rows).masked_fill_(later, -std::numeric_limits<double>::infinity());
+// One place for the matrices of all chunks: memory that is taken and given back for each leaves holes too small for the
+// next.
+class Scratch {
+ public:
+  Scratch(const at::Tensor& q, const at::Tensor& k)
+      : flat_(at::empty({q.size(0) * std::min(kChunk, q.size(1)) * k.size(1)}, q.options())) {}
+  at::Tensor matrices(const at::Tensor& queries, const at::Tensor& keys) const {
+    const std::int64_t count = queries.size(0), rows = queries.size(1), columns = keys.size(1);
+    return flat_.narrow(0, 0, count * rows * columns).view({count, rows, columns});
   }
-  return at::softmax(logits, -1);
-}
 
-// The weights of a chunk are there only while it is worked on; the backward pass computes them again.
+ private:
+  at::Tensor flat_;
+};
+
+// What one chunk has: queries, the keys they see, and their matrices.
+struct Chunk {
+  at::Tensor queries, keys, logits, weights;
+
+  void weigh(bool causal) {
+    at::bmm_out(logits, queries, keys.transpose(1, 2));
+    if (causal) {
+      const std::int64_t rows = queries.size(1);
+      const at::Tensor later = at::ones({rows, rows}, logits.options().dtype(at::kBool)).triu(1);
+      logits.narrow(2, keys.size(1) - rows, rows).masked_fill_(later, -std::numeric_limits<double>::infinity());
+    }
+    at::_softmax_out(weights, logits, -1, /*half_to_float=*/false);
+  }
+};
+
+// Of matrices, each heads x tokens x width. The weights of a chunk are there only while it is worked on; the backward
+// pass computes them again.
 class ChunkedSoftmax : public torch::autograd::Function<ChunkedSoftmax> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             bool causal) {
     context->save_for_backward({q, k, v});
     context->saved_data["causal"] = causal;
-    std::vector<at::Tensor> parts;
+    at::Tensor out = at::empty({q.size(0), q.size(1), v.size(2)}, q.options());
+    const Scratch logits(q, k), weights(q, k);
     for_chunks(q, k, causal, [&](std::int64_t first, std::int64_t rows, std::int64_t seen) {
-      const at::Tensor weights = weights_of(rows_of(q, first, rows), rows_of(k, 0, seen), causal);
-      parts.push_back(at::matmul(weights, rows_of(v, 0, seen)));
+      const at::Tensor queries = rows_of(q, first, rows), keys = rows_of(k, 0, seen);
+      Chunk chunk{queries, keys, logits.matrices(queries, keys), weights.matrices(queries, keys)};
+      chunk.weigh(causal);
+      rows_of(out, first, rows).copy_(at::bmm(chunk.weights, rows_of(v, 0, seen)));
     });
-    return at::cat(parts, -2);
+    return out;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& by_output) {
@@ -55,16 +79,19 @@ class ChunkedSoftmax : public torch::autograd::Function<ChunkedSoftmax> {
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &q = saved[0], &k = saved[1], &v = saved[2];
     const bool causal = context->saved_data["causal"].toBool();
-    at::Tensor by_q = at::zeros_like(q), by_k = at::zeros_like(k), by_v = at::zeros_like(v);
+    at::Tensor by_q = at::empty_like(q), by_k = at::zeros_like(k), by_v = at::zeros_like(v);
+    const Scratch logits(q, k), weights(q, k), gradients(q, k);
     for_chunks(q, k, causal, [&](std::int64_t first, std::int64_t rows, std::int64_t seen) {
       const at::Tensor queries = rows_of(q, first, rows), keys = rows_of(k, 0, seen);
-      const at::Tensor weights = weights_of(queries, keys, causal), by_rows = rows_of(by_output[0], first, rows);
-      rows_of(by_v, 0, seen).add_(at::matmul(weights.transpose(-2, -1), by_rows));
-      const at::Tensor by_weights = at::matmul(by_rows, rows_of(v, 0, seen).transpose(-2, -1));
-      const at::Tensor mean = (by_weights * weights).sum(-1, /*keepdim=*/true);
-      const at::Tensor by_logits = (by_weights - mean) * weights;
-      rows_of(by_q, first, rows).copy_(at::matmul(by_logits, keys));
-      rows_of(by_k, 0, seen).add_(at::matmul(by_logits.transpose(-2, -1), queries));
+      const at::Tensor by_rows = rows_of(by_output[0], first, rows);
+      Chunk chunk{queries, keys, logits.matrices(queries, keys), weights.matrices(queries, keys)};
+      chunk.weigh(causal);
+      rows_of(by_v, 0, seen).baddbmm_(chunk.weights.transpose(1, 2), by_rows);
+      at::Tensor by_weights = gradients.matrices(queries, keys);
+      at::bmm_out(by_weights, by_rows, rows_of(v, 0, seen).transpose(1, 2));
+      at::_softmax_backward_data_out(chunk.logits, by_weights, chunk.weights, -1, q.scalar_type());
+      rows_of(by_q, first, rows).copy_(at::bmm(chunk.logits, keys));
+      rows_of(by_k, 0, seen).baddbmm_(chunk.logits.transpose(1, 2), queries);
     });
     return {by_q, by_k, by_v, at::Tensor()};
   }
@@ -121,7 +148,8 @@ at::Tensor long_softmax_attention(const at::Tensor& q, const at::Tensor& k, cons
   // On a GPU the library's backward pass adds in an order of its own each time.
   if (q.is_cpu()) return at::scaled_dot_product_attention(q, k, v, {}, /*dropout_p=*/0.0, causal, /*scale=*/1.0);
 #endif
-  return ChunkedSoftmax::apply(q, k, v, causal);
+  const auto flat = [](const at::Tensor& x) { return x.flatten(0, 1); };
+  return ChunkedSoftmax::apply(flat(q), flat(k), flat(v), causal).unflatten(0, {q.size(0), q.size(1)});
 }
 
 at::Tensor keys_seen(const at::Tensor& k, bool causal) {

@@ -4,12 +4,14 @@
           "image": {"height": 56, "width": 56, "channels": 3, "patch": 14}}}       image left out: tokens are given
 A sequence model has "everywhere" (an answer at every position), "causal", "vocabulary" (0: tokens are vectors), "squared",
 "asked" (answers of a sample that the loss counts), "norm", "activation", "positions", "tied".
-"way": "stock" is the model as people write it, "tuned" what somebody does who knows where PyTorch's time goes; the same
-weights and the same numbers, but for rounding.
-                   -> {"version": torch's}
+"way": "stock" is the model as people write it, "tuned" what somebody does who knows where PyTorch's time goes, in a
+TorchScript graph or, from torch 2 on, "compile"; "bfloat16" is that under autocast, "jax" jax_reference.py, which stands
+before this text. All have the same weights and, in float32, the same numbers but for rounding.
+                   -> {"version": what computes, "way": "compile" where tuned is compiled}, or {"cannot": why}
 {"steps": 3}       -> {"ms": [wall, wall, wall], "cpu_ms": of all three, "losses": [...], "peak_mb": beyond what torch
                        itself needs}
 """
+import importlib.util
 import json
 import sys
 import time
@@ -17,6 +19,12 @@ import time
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+TORCH = tuple(map(int, torch.__version__.split(".")[:2]))
+
+
+class Cannot(Exception):
+    """This Python cannot do it in the way that is asked for."""
 
 
 class RMSNorm(nn.Module):
@@ -129,9 +137,10 @@ class Tuned(nn.Module):
     """The same parameters, computed with less: rows of tokens in two dimensions, patches by reshape, and behind the
     keys and values of the last block only the tokens that answer: the cls token, or the last `asked` ones."""
 
-    def __init__(self, stock, size):
+    def __init__(self, stock, size, flash):
         super().__init__()
         self.stock = stock
+        self.flash = flash
         self.image = size.get("image")
         self.everywhere = bool(size.get("everywhere"))
         self.batch, self.width, self.heads = size["batch"], size["width"], size["heads"]
@@ -177,6 +186,8 @@ class Tuned(nn.Module):
         if block.angles is not None:
             q = turned(q, [part[first : first + queries] for part in block.angles])
             k = turned(k, block.angles)
+        if self.flash and block.mask is None:
+            return F.scaled_dot_product_attention(q, k, v, scale=1.0).transpose(1, 2).reshape(-1, self.width)
         logits = q @ k.transpose(-2, -1)
         if block.mask is not None:
             logits = logits.masked_fill(block.mask[first : first + queries], float("-inf"))
@@ -212,17 +223,28 @@ def random_inputs(size):
     return torch.randn(size["batch"], size["tokens"], size["dimension"])
 
 
-def make_loss(size):
+class Loss:
     """A function of the predictions: of all of them, or of those at the last `asked` positions."""
+
+    def __init__(self, wanted, asked, smoothing):
+        self.wanted, self.asked, self.smoothing = wanted, asked, smoothing
+
+    def __call__(self, predictions):
+        if predictions.dim() == 3:
+            predictions = predictions[:, -self.asked :]
+        if self.wanted.dtype != torch.int64:
+            return F.mse_loss(predictions, self.wanted)
+        rows = predictions.reshape(self.wanted.shape[0], -1)
+        return F.cross_entropy(rows, self.wanted, label_smoothing=self.smoothing)
+
+
+def make_loss(size):
     if not size.get("everywhere"):
-        labels = torch.randint(size["classes"], (size["batch"],))
-        return lambda predictions: F.cross_entropy(predictions, labels, label_smoothing=0.1)
+        return Loss(torch.randint(size["classes"], (size["batch"],)), 1, 0.1)
     asked = size["asked"]
     if size["squared"]:
-        targets = torch.randn(size["batch"], asked, size["classes"])
-        return lambda predictions: F.mse_loss(predictions[:, -asked:], targets)
-    labels = torch.randint(size["classes"], (size["batch"] * asked,))
-    return lambda predictions: F.cross_entropy(predictions[:, -asked:].reshape(labels.shape[0], -1), labels)
+        return Loss(torch.randn(size["batch"], asked, size["classes"]), asked, 0)
+    return Loss(torch.randint(size["classes"], (size["batch"] * asked,)), asked, 0)
 
 
 def peak_mb():
@@ -242,7 +264,7 @@ class StockStep:
         loss = self.loss(self.model(self.inputs))
         loss.backward()
         self.optimizer.step()
-        return loss
+        return loss.detach()
 
 
 class LossOfInputs(nn.Module):
@@ -258,6 +280,9 @@ class LossOfInputs(nn.Module):
 class TunedStep:
     """The model compiled; parameters, gradients and moments flat, so that AdamW is a few long operations."""
 
+    way = "compile" if TORCH >= (2, 0) else "tuned"
+    flash = TORCH >= (2, 1)
+
     def __init__(self, model, size):
         self.parameters = list(model.parameters())
         self.flat = nn.Parameter(torch.cat([p.detach().reshape(-1) for p in self.parameters]))
@@ -266,23 +291,52 @@ class TunedStep:
             p.data = self.flat.data[start : start + p.numel()].view_as(p)
             start += p.numel()
         self.flat.grad = torch.zeros_like(self.flat)
-        version = tuple(map(int, torch.__version__.split(".")[:2]))
-        fused = {"fused": True} if version >= (2, 4) else {}
+        fused = {"fused": True} if TORCH >= (2, 4) else {}
         self.optimizer = torch.optim.AdamW([self.flat], **ADAMW, **fused)
         self.inputs = random_inputs(size)
-        graph = LossOfInputs(Tuned(model, size), make_loss(size))
-        self.loss = torch.compile(graph) if version >= (2, 0) else torch.jit.trace(graph, self.inputs, check_trace=False)
+        graph = LossOfInputs(Tuned(model, size, self.flash), make_loss(size))
+        self.loss = torch.compile(graph) if TORCH >= (2, 0) else torch.jit.trace(graph, self.inputs, check_trace=False)
 
     def __call__(self):
         loss = self.loss(self.inputs)
         gradients = torch.autograd.grad(loss, self.parameters)
         torch.cat([g.reshape(-1) for g in gradients], out=self.flat.grad)
         self.optimizer.step()
-        return loss
+        return loss.detach()
+
+
+class CompiledStep(TunedStep):
+    def __init__(self, model, size):
+        if TORCH < (2, 0):
+            raise Cannot(f"torch {torch.__version__} has no torch.compile")
+        super().__init__(model, size)
+
+
+class Bfloat16Step(CompiledStep):
+    """Products in bfloat16; parameters, their updates and what autocast leaves alone in float32."""
+
+    way = "bfloat16"
+    flash = False  # on the CPU it is slower there than the products that it stands for
+
+    def __init__(self, model, size):
+        super().__init__(model, size)
+        compiled = self.loss
+
+        def loss(inputs):
+            with torch.autocast("cpu", torch.bfloat16):
+                return compiled(inputs)
+
+        self.loss = loss
+
+
+def jax_step(model, size):
+    if importlib.util.find_spec("jax") is None:
+        raise Cannot(f"{sys.executable} has no JAX")
+    return JaxStep(model, size, random_inputs(size), make_loss(size), ADAMW)  # noqa: F821
 
 
 ADAMW = {"lr": 1e-4, "weight_decay": 0.05}
-WAYS = {"stock": StockStep, "tuned": TunedStep}
+WAYS = {"stock": StockStep, "tuned": TunedStep, "compile": CompiledStep, "bfloat16": Bfloat16Step, "jax": jax_step}
 
 
 def main():
@@ -294,14 +348,19 @@ def main():
             size = request["make"]
             torch.manual_seed(0)
             model = SequenceModel(size) if size.get("everywhere") else Encoder(**size)
-            step = WAYS[request["way"]](model, size)
-            print(json.dumps({"version": torch.__version__}), flush=True)
+            try:
+                step = WAYS[request["way"]](model, size)
+            except Cannot as reason:
+                print(json.dumps({"cannot": str(reason)}), flush=True)
+                continue
+            version = getattr(step, "version", f"torch {torch.__version__}")
+            print(json.dumps({"version": version, "way": getattr(step, "way", request["way"])}), flush=True)
             continue
         times, losses = [], []
         cpu = time.process_time()
         for _ in range(request["steps"]):
             start = time.perf_counter()
-            losses.append(step().detach())
+            losses.append(step())
             times.append((time.perf_counter() - start) * 1e3)
         cpu = time.process_time() - cpu
         losses = [loss.item() for loss in losses]

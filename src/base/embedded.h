@@ -46,7 +46,7 @@ namespace page_bundle {
 std::span<const EmbeddedFile> files();
 }
 
-// bench/pytorch_reference.py, run by `eureka bench --against-pytorch`.
+// bench/jax_reference.py and pytorch_reference.py, together what `eureka bench --against-pytorch` runs.
 namespace pytorch {
 std::span<const EmbeddedFile> files();
 }

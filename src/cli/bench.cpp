@@ -65,10 +65,19 @@ void print_against_pytorch(const Json& results) {
       cells.push_back(fmt::format("{:.1f}", rival.at("peak_mb").get<double>()));
       table.add_row(std::move(cells));
     }
+  const Json& first = results.front();
+  std::vector<std::string> versions;
+  for (const Json& rival : first.at("pytorch")) {
+    const auto version = rival.at("version").get<std::string>();
+    if (std::find(versions.begin(), versions.end(), version) == versions.end()) versions.push_back(version);
+  }
   print(
-      "\n{}torch {}; ratio: its time over ours. stock: as people write it; tuned: the last block for the answer only,\n"
-      "flat AdamW, products in two dimensions, patches by reshape, compiled\n",
-      Layout{table.str()}, results.front().at("pytorch").front().at("version").get<std::string>());
+      "\n{}{}; ratio: its time over ours. stock: as people write it; tuned: the last block for the answer only,\n"
+      "flat AdamW, products in two dimensions, patches by reshape, a graph; compile: that by torch.compile;\n"
+      "bfloat16: that under autocast; jax: the same model and AdamW as one compiled function\n",
+      Layout{table.str()}, fmt::format("{}", fmt::join(versions, ", ")));
+  for (const Json& one : first.at("pytorch_left_out"))
+    print("left out {}: {}\n", one.at("way").get<std::string>(), one.at("reason").get<std::string>());
 }
 
 // Where others had the processor too, times by the clock say little.
@@ -222,9 +231,10 @@ void add_bench(Command& program) {
       });
   verb.flag("--against-pytorch", arguments->settings.against_pytorch, "both",
             "the same work in python3-torch, alternating, and its memory: =stock (as people write it), =tuned (as fast "
-            "as we could make it) or both")
-      .one_of({"stock", "tuned", "both"});
-  verb.option("--python", arguments->settings.python, "another Python, whose torch is measured")
+            "as we could make it), both of these, =compile (tuned, by torch.compile), =bfloat16 (that under autocast), "
+            "=jax (where that Python has it) or =all")
+      .one_of({"stock", "tuned", "both", "compile", "bfloat16", "jax", "all"});
+  verb.option("--python", arguments->settings.python, "another Python, whose torch and JAX are measured")
       .needs("--against-pytorch");
   verb.flag("--pytorch-tokens", arguments->settings.pytorch_tokens,
             "PyTorch gets patches as tokens instead of images to cut up with a convolution");

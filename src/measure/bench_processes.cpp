@@ -66,13 +66,14 @@ PyTorch::PyTorch(const BenchCase& one, const PyTorchSettings& settings) : python
     ::dup2(answers.ends[1], STDOUT_FILENO);
     for (const Pipe* pipe : {&requests, &answers})
       for (const int end : pipe->ends) ::close(end);
-    const std::string script(pytorch::files()[0].text);
+    std::string script;
+    for (const EmbeddedFile& file : pytorch::files()) script += file.text;
     if (!settings.python.empty()) {
       ::execlp(settings.python.c_str(), settings.python.c_str(), "-c", script.c_str(), nullptr);
       ::_exit(127);
     }
     // Debian's own Python, which Debian's python3-torch belongs to, before any other on the path.
-    ::execl("/usr/bin/python3", "python3", "-c", script.c_str(), nullptr);
+    ::execl("/usr/bin/python3", "/usr/bin/python3", "-c", script.c_str(), nullptr);
     ::execlp("python3", "python3", "-c", script.c_str(), nullptr);
     ::_exit(127);
   }
@@ -94,7 +95,13 @@ PyTorch::PyTorch(const BenchCase& one, const PyTorchSettings& settings) : python
     size["image"] = {
         {"height", image.height}, {"width", image.width}, {"channels", image.channels}, {"patch", plan.patch}};
   if (plan.shape.every_position) describe_sequence_model(one, plan, size);
-  version_ = ask({{"make", size}, {"way", settings.way}}).at("version").get<std::string>();
+  const Json made = ask({{"make", size}, {"way", settings.way}});
+  if (made.contains("cannot")) {
+    cannot_ = made.at("cannot").get<std::string>();
+    return;
+  }
+  version_ = made.at("version").get<std::string>();
+  way_ = made.at("way").get<std::string>();
 }
 
 PyTorch::~PyTorch() {

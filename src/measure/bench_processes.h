@@ -12,9 +12,11 @@
 namespace eureka {
 
 struct PyTorchSettings {
-  std::string way = "stock";  // the model as people write it, or "tuned": as fast as we could make it in PyTorch
-  std::string python;         // with a torch of its own; empty: Debian's
-  bool as_tokens = false;     // an image is handed over as patches in a row, not as an image to cut up
+  // The model as people write it, or "tuned": as fast as we could make it in PyTorch; "compile": that by torch.compile;
+  // "bfloat16": that under autocast; "jax": in JAX.
+  std::string way = "stock";
+  std::string python;      // with a torch of its own; empty: Debian's
+  bool as_tokens = false;  // an image is handed over as patches in a row, not as an image to cut up
 };
 
 // PyTorch doing the work of one case on request. Every way starts from the same weights and data.
@@ -30,7 +32,12 @@ class PyTorch {
   double peak_mb() const { return peak_mb_; }
   // Of the last steps that were asked for.
   const std::vector<double>& losses() const { return losses_; }
+  // What computes, with its version.
   const std::string& version() const { return version_; }
+  // The way it goes, which for "tuned" is "compile" from torch 2 on.
+  const std::string& way() const { return way_; }
+  // Why this Python cannot go that way; empty if it can.
+  const std::string& cannot() const { return cannot_; }
 
  private:
   Json ask(const Json& request);
@@ -40,7 +47,7 @@ class PyTorch {
   std::FILE* from_ = nullptr;
   double peak_mb_ = 0;
   std::vector<double> losses_;
-  std::string python_, version_;
+  std::string python_, version_, way_, cannot_;
 };
 
 // The most memory this process has held so far, in MB.

@@ -90,17 +90,30 @@ struct Beside {
 
 // One way of doing it in PyTorch, alternating too.
 struct Rival {
-  std::string way;
   PyTorch pytorch;
   StepTimes times{};
 };
 
-std::vector<std::unique_ptr<Rival>> make_rivals(const BenchCase& one, const BenchSettings& settings) {
+std::vector<std::string> ways_of(const std::string& word) {
+  if (word.empty()) return {};
+  if (word == "both") return {"stock", "tuned"};
+  if (word == "all") return {"stock", "tuned", "bfloat16", "jax"};
+  return {word};
+}
+
+// Of all ways those that this Python has not are left out and named; one that was asked for is an error.
+std::vector<std::unique_ptr<Rival>> make_rivals(const BenchCase& one, const BenchSettings& settings, Json& left_out) {
   std::vector<std::unique_ptr<Rival>> rivals;
-  for (const char* way : {"stock", "tuned"}) {
-    if (settings.against_pytorch != way && settings.against_pytorch != "both") continue;
+  for (const std::string& way : ways_of(settings.against_pytorch)) {
     const PyTorchSettings how{.way = way, .python = settings.python, .as_tokens = settings.pytorch_tokens};
-    rivals.push_back(std::unique_ptr<Rival>(new Rival{way, PyTorch(one, how)}));
+    std::unique_ptr<Rival> rival(new Rival{PyTorch(one, how)});
+    if (const std::string& reason = rival->pytorch.cannot(); !reason.empty()) {
+      if (way == settings.against_pytorch)
+        throw Error(ErrorKind::usage, reason, {}, "--python PY names another Python (bench/README.md)");
+      left_out.push_back({{"way", way}, {"reason", reason}});
+      continue;
+    }
+    rivals.push_back(std::move(rival));
     // TorchScript looks at its first steps and compiles after them.
     StepTimes ignored;
     rivals.back()->pytorch.steps(4, ignored);
@@ -110,7 +123,7 @@ std::vector<std::unique_ptr<Rival>> make_rivals(const BenchCase& one, const Benc
 
 Json against(const Rival& rival, const StepTimes& ours) {
   const StepTimes& theirs = rival.times;
-  return {{"way", rival.way},
+  return {{"way", rival.pytorch.way()},
           {"version", rival.pytorch.version()},
           {"best_ms", theirs.best()},
           {"median_ms", theirs.median()},
@@ -185,7 +198,8 @@ Json measure_case(const BenchCase& one, const BenchSettings& settings) {
   DiagnosticSet diagnostics;
   for (const std::string& name : split_names(settings.diagnose == "default" ? kDefaultDiagnostics : settings.diagnose))
     diagnostics.add(name, Registry<Diagnostic>::instance().make(name));
-  const std::vector<std::unique_ptr<Rival>> rivals = make_rivals(one, settings);
+  Json left_out = Json::array();
+  const std::vector<std::unique_ptr<Rival>> rivals = make_rivals(one, settings, left_out);
   double peak = 0;
   // Alternating, so that a busy neighbor slows all alike.
   constexpr int kRounds = 8;
@@ -225,6 +239,7 @@ Json measure_case(const BenchCase& one, const BenchSettings& settings) {
   if (!rivals.empty()) {
     result["pytorch_input"] = one.plan().patch > 0 && !settings.pytorch_tokens ? "images" : "tokens";
     for (const auto& rival : rivals) result["pytorch"].push_back(against(*rival, times));
+    result["pytorch_left_out"] = left_out;
   }
   if (settings.memory || !rivals.empty()) result["peak_mb"] = peak_mb_of_step(one, settings);
   if (settings.breakdown) result["breakdown"] = breakdown(one, batch, settings.seconds);

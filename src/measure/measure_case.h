@@ -13,7 +13,7 @@
 namespace eureka {
 
 struct BenchSettings {
-  std::string against_pytorch;  // stock, tuned or both; empty: not at all
+  std::string against_pytorch;  // a way of PyTorchSettings, both (stock and tuned) or all; empty: not at all
   std::string python;           // whose torch; empty: Debian's
   bool pytorch_tokens = false;  // PyTorch gets patches as tokens instead of images
   bool breakdown = false;

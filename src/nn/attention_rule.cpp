@@ -1,6 +1,6 @@
 #include "nn/attention_rule.h"
 
-#include <limits>
+#include "base/error.h"
 
 namespace eureka {
 namespace {
@@ -23,6 +23,11 @@ at::Tensor AttentionScale::times_scale(const at::Tensor& x) const {
 at::Tensor AttentionContext::visible_keys(const at::Tensor& logits) const {
   if (!masked()) return at::full({1}, static_cast<double>(logits.size(-1)), logits.options());
   return mask.to(logits.scalar_type()).sum(-1, /*keepdim=*/true).clamp_min(1);
+}
+
+at::Tensor AttentionRule::outputs(const AttentionHeads&, const AttentionContext&) const {
+  EUREKA_CHECK(false, "outputs() is asked of rules that spare their weights");
+  return {};
 }
 
 at::Tensor masked_softmax(const at::Tensor& logits, const AttentionContext& context) {

@@ -42,6 +42,12 @@ struct AttentionContext {
   at::Tensor hide(const at::Tensor& weights) const { return masked() ? weights.masked_fill(~mask, 0) : weights; }
 };
 
+// What meets in attention, each samples x heads x tokens x width. causal: query i sees keys 0 to i, otherwise all.
+struct AttentionHeads {
+  at::Tensor q, k, v;
+  bool causal = false;
+};
+
 enum class RowSum { one, at_most_one, any };
 
 struct HeadShape {
@@ -62,6 +68,11 @@ class AttentionRule {
   virtual void prepare(at::Tensor& /*q*/, at::Tensor& /*k*/, const AttentionContext&) const {}
 
   virtual at::Tensor weights(const at::Tensor& logits, const AttentionContext& context) const = 0;
+
+  // Whether the rule has outputs(): those of weights(), to rounding, in memory linear in the tokens. No mask but the
+  // causal one; differentiable once.
+  virtual bool spares_weights() const { return false; }
+  virtual at::Tensor outputs(const AttentionHeads& heads, const AttentionContext& context) const;
 };
 
 // Softmax over the visible keys; rows that see nothing are all 0.

@@ -41,8 +41,9 @@ struct ForwardContext {
   bool updates_buffers = false;  // a real training step, not one that only looks
   std::uint64_t seed = 0;        // of dropout and stochastic depth
   std::int64_t step = 0;
-  std::int64_t first_sample = 0;  // of the whole batch, where this is a part of it
-  double scale_multiple = 1;      // of a fixed or scheduled attention scale
+  std::int64_t first_sample = 0;    // of the whole batch, where this is a part of it
+  bool second_derivatives = false;  // will be asked for
+  double scale_multiple = 1;        // of a fixed or scheduled attention scale
   ForwardHook* hook = nullptr;
 
   void observe(Point point, int layer, const at::Tensor& value) const {

@@ -204,7 +204,9 @@ void ReferenceEngine::show_parameters(const ObservationRequest& request, const s
 
 std::unique_ptr<HessianProduct> ReferenceEngine::hessian_product(const Batch& batch, std::int64_t step) {
   auto held = std::make_shared<const Batch>(batch);
-  const at::Tensor loss = loss_of(forward(*held, context_at(step, true)), answers_of(*held), config_.label_smoothing);
+  ForwardContext context = context_at(step, true);
+  context.second_derivatives = true;
+  const at::Tensor loss = loss_of(forward(*held, context), answers_of(*held), config_.label_smoothing);
   return std::make_unique<GraphHessian>(held, loss, parameters_->leaves());
 }
 

@@ -12,6 +12,9 @@ namespace {
 // Products of this many multiplications or fewer are done element by element: one call per matrix would cost more.
 constexpr std::int64_t kTinyProduct = 1024;
 
+// From this many tokens on the matrices of attention are worth avoiding.
+constexpr std::int64_t kLongSequence = 256;
+
 // a (... x n x m) times b (... x m x p), for each of the leading indices.
 at::Tensor batched_product(const at::Tensor& a, const at::Tensor& b) {
   if (a.size(-2) * a.size(-1) * b.size(-1) > kTinyProduct) return at::matmul(a, b);
@@ -158,6 +161,8 @@ at::Tensor Transformer::attention(const at::Tensor& x, const Block& block, int l
     q = turned(q);
     k = turned(k);
   }
+  const auto projected = [&](const at::Tensor& heads) { return block.proj(heads.transpose(1, 2).reshape(x.sizes())); };
+  if (sight.spares_weights) return projected(context_.rule->outputs({q, k, v, plan_.causal}, attention_context));
   const at::Tensor logits = batched_product(q, k.transpose(-2, -1));
   at::Tensor weights = context_.rule->weights(logits, attention_context);
   if (sight.fixed.defined() && context_.interventions.attention.of.has_layer(layer))
@@ -174,7 +179,13 @@ at::Tensor Transformer::attention(const at::Tensor& x, const Block& block, int l
   context.observe(Point::logits, layer, logits);
   context.observe(Point::weights, layer, weights);
   context.observe(Point::head_output, layer, heads);
-  return block.proj(heads.transpose(1, 2).reshape(x.sizes()));
+  return projected(heads);
+}
+
+bool Transformer::spares_weights(const ModelInputs& inputs, const ForwardContext& context) const {
+  return plan_.tokens() >= kLongSequence && context.hook == nullptr && !context.second_derivatives &&
+         !inputs.visible.defined() && !context_.interventions.attention.holds(context.step) &&
+         context_.rule->spares_weights();
 }
 
 at::Tensor Transformer::turned(const at::Tensor& x) const {
@@ -211,8 +222,11 @@ at::Tensor Transformer::forward(const ModelInputs& inputs, const ForwardContext&
   if (positions_.defined()) x = x + positions_;
   if (context.training && options_.dropout > 0)
     x = x * random_mask(options_.dropout, x.sizes(), context, "dropout embedding", x.options());
-  const at::Tensor mask = mask_of(inputs);
-  const Sight sight{mask, fixed_weights(inputs, mask, context)};
+  Sight sight{.spares_weights = spares_weights(inputs, context)};
+  if (!sight.spares_weights) {
+    sight.mask = mask_of(inputs);
+    sight.fixed = fixed_weights(inputs, sight.mask, context);
+  }
   for (int layer = 0; layer < options_.depth; ++layer) {
     const Block& block = blocks_[static_cast<std::size_t>(layer)];
     context.observe(Point::residual, layer, x);

@@ -45,7 +45,11 @@ class Transformer : public Model {
     at::Tensor mask;  // as of mask_of()
     at::Tensor
         fixed;  // the weights of heads that are fixed, broadcast over samples, heads and queries; undefined: none is
+    bool spares_weights = false;  // no mask is made then: the causal one, or none, is meant
   };
+  // Whether a long sequence goes without matrices of queries by keys: nobody looks at them, changes them or
+  // differentiates twice, and the rule can.
+  bool spares_weights(const ModelInputs& inputs, const ForwardContext& context) const;
   at::Tensor fixed_weights(const ModelInputs& inputs, const at::Tensor& mask, const ForwardContext& context) const;
   AttentionScale scale_of(const Block& block, int layer, const ForwardContext& context) const;
   // 1 for each head of `layer` that is fixed, shaped to broadcast over weights.

@@ -84,8 +84,20 @@ TEST(Bench, NamesTheRivalsInPyTorch) {
   EXPECT_THAT(table.out, testing::Not(testing::ContainsRegex("two-step +stock")));
 }
 
+TEST(Bench, NamesTheWaysThatAPythonHasNot) {
+  if (std::system("/usr/bin/python3 -c 'import torch' 2> /dev/null") != 0) GTEST_SKIP() << "there is no python3-torch";
+  if (std::system("/usr/bin/python3 -c 'import jax' 2> /dev/null") == 0) GTEST_SKIP() << "python3 has JAX";
+  const CommandResult all = eureka_command({"bench", "two-step", "--seconds", "0.01", "--against-pytorch=all"});
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_THAT(all.out, testing::ContainsRegex("two-step +stock +[0-9]"));
+  EXPECT_THAT(all.out, HasSubstr("left out jax: /usr/bin/python3 has no JAX"));
+  const CommandResult asked = eureka_command({"bench", "two-step", "--seconds", "0.01", "--against-pytorch=jax"});
+  EXPECT_EQ(asked.exit_code, 2) << asked.err;
+  EXPECT_THAT(asked.err, HasSubstr("/usr/bin/python3 has no JAX"));
+}
+
 TEST(Bench, RefusesRivalsItDoesNotKnow) {
-  const CommandResult other = eureka_command({"bench", "two-step", "--against-pytorch=jax"});
+  const CommandResult other = eureka_command({"bench", "two-step", "--against-pytorch=keras"});
   EXPECT_EQ(other.exit_code, 2) << other.err;
   EXPECT_THAT(other.err, HasSubstr("tuned"));
   const CommandResult alone = eureka_command({"bench", "two-step", "--python", "python3"});

@@ -12,6 +12,11 @@ class NormSoftmax final : public AttentionRule {
     return norm_softmax_rows(options_, logits, context);
   }
 
+  bool spares_weights() const override { return true; }
+  at::Tensor outputs(const AttentionHeads& heads, const AttentionContext& context) const override {
+    return norm_softmax_attention(options_, heads, context);
+  }
+
  private:
   NormSoftmaxOptions options_;
 };

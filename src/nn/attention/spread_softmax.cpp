@@ -14,6 +14,11 @@ class SpreadSoftmax final : public AttentionRule {
     return norm_softmax_rows(options_.row(), logits, context);
   }
 
+  bool spares_weights() const override { return true; }
+  at::Tensor outputs(const AttentionHeads& heads, const AttentionContext& context) const override {
+    return norm_softmax_attention(options_.row(), heads, context);
+  }
+
  private:
   SpreadSoftmaxOptions options_;
 };

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
 #include "base/error.h"
 
 #ifdef EUREKA_GLOO

@@ -1,4 +1,5 @@
 // One run over several processes of this machine.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>

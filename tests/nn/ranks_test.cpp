@@ -1,6 +1,8 @@
 // The reference engine over several ranks, here threads of one process, each with its own engine and connections.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <thread>

@@ -25,7 +25,8 @@ TORCH ?=
 PYTHON ?= python3
 export TORCH PYTHON
 ifeq ($(TORCH),)
-TORCH_PACKAGES += libtorch-dev
+# Gloo's headers: for one run over several processes.
+TORCH_PACKAGES += libtorch-dev libgloo-dev
 endif
 
 help:

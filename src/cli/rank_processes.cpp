@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -28,8 +30,7 @@ std::vector<std::string> environment_of(const RankPlace& place) {
   const std::vector<std::string> own = {
       fmt::format("WORLD_SIZE={}", place.size),       fmt::format("RANK={}", place.rank),
       fmt::format("LOCAL_RANK={}", place.local_rank), fmt::format("MASTER_ADDR={}", place.address),
-      fmt::format("MASTER_PORT={}", place.port),      "TORCHELASTIC_USE_AGENT_STORE=False",
-      fmt::format("TORCHELASTIC_RESTART_COUNT={}", 0)};
+      fmt::format("MASTER_PORT={}", place.port),      "TORCHELASTIC_USE_AGENT_STORE=False"};
   std::vector<std::string> all = own;
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view entry = *one;

@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "base/error.h"
 
@@ -66,10 +68,9 @@ std::optional<RankPlace> place_in_environment(const Environment& variable) {
     place.local_rank = static_cast<int>(number_of(variable, "LOCAL_RANK", 0, place.size - 1, kWho));
   place.address = text_of(variable, "MASTER_ADDR");
   if (place.address.empty()) place.address = "127.0.0.1";
-  place.port = static_cast<int>(number_of(variable, "MASTER_PORT", 1, kLargestPort, kWho));
-  place.store_is_there = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
-  if (const std::string attempt = text_of(variable, "TORCHELASTIC_RESTART_COUNT"); !attempt.empty())
-    place.attempt = attempt;
+  // What it listens at it speaks as its own release of torch does, which need not be ours.
+  const bool taken = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
+  place.port = static_cast<int>(number_of(variable, "MASTER_PORT", 1, kLargestPort - 1, kWho)) + (taken ? 1 : 0);
   return place;
 }
 

@@ -27,17 +27,15 @@ struct RankPlace {
   int size = 1;
   int local_rank = 0;   // among those of its machine
   std::string address;  // of the machine of rank 0
-  int port = 0;
-  bool store_is_there = false;  // at that port already, as torchrun has it; else rank 0 opens it
-  std::string attempt = "0";    // tells apart those that meet there one after the other
+  int port = 0;         // where rank 0 listens
 
   bool leads() const { return rank == 0; }
 };
 
 using Environment = std::function<const char*(const char*)>;
 
-// As torchrun says it: WORLD_SIZE, RANK, LOCAL_RANK, MASTER_ADDR, MASTER_PORT. Nothing where it is one process. Throws
-// Error(usage) when a part is missing or makes no sense.
+// As torchrun says it: WORLD_SIZE, RANK, LOCAL_RANK, MASTER_ADDR, MASTER_PORT. Where torchrun listens at that port
+// itself, the next one. Nothing where it is one process. Throws Error(usage) when a part is missing or makes no sense.
 std::optional<RankPlace> place_in_environment(const Environment& variable);
 
 // As srun says it. Nothing for one task. Throws Error(usage) outside of srun.

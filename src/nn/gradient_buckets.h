@@ -32,6 +32,8 @@ class GradientBuckets {
     std::size_t missing = 0;  // parameters whose gradient is not complete
   };
   class Hook;
+  // Another kind of pointer in later releases.
+  using Accumulator = decltype(torch::autograd::impl::grad_accumulator(at::Tensor()));
 
   void complete(std::size_t parameter);
   // Those that are complete, as long as none before them is missing.
@@ -42,7 +44,7 @@ class GradientBuckets {
   std::vector<Bucket> buckets_;
   std::vector<std::size_t> bucket_of_;  // a parameter
   // Autograd keeps them no longer than a pass.
-  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
+  std::vector<Accumulator> accumulators_;
   std::vector<std::uintptr_t> hooks_;
   std::size_t next_ = 0;
   bool open_ = false;

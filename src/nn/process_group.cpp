@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
 #include "base/error.h"
 
 #ifdef EUREKA_GLOO
@@ -9,7 +13,6 @@
 #ifndef USE_C10D_GLOO
 #define USE_C10D_GLOO
 #endif
-#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
@@ -29,15 +32,13 @@ constexpr auto kBetweenLooks = 1s;
 constexpr auto kPatienceToLeave = 20s;
 
 StorePointer open_store(const RankPlace& place, bool first) {
-  const bool ours = first && !place.store_is_there;
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(place.port);
-  options.isServer = ours && place.leads();
-  options.waitWorkers = ours;
+  options.isServer = first && place.leads();
+  options.waitWorkers = first;
   options.numWorkers = static_cast<std::size_t>(place.size);
   options.timeout = kPatienceToMeet;
-  return c10::make_intrusive<c10d::PrefixStore>(fmt::format("eureka-{}", place.attempt),
-                                                c10::make_intrusive<c10d::TCPStore>(place.address, options));
+  return c10::make_intrusive<c10d::TCPStore>(place.address, options);
 }
 
 c10::intrusive_ptr<c10d::ProcessGroupGloo> connect(const RankPlace& place, const StorePointer& store) {

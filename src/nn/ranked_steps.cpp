@@ -1,5 +1,8 @@
 // Steps of the reference engine over several processes: each computes its share of the batch, and what the shares give
 // is added up.
+#include <algorithm>
+#include <array>
+
 #include "nn/reference_engine.h"
 
 namespace eureka {

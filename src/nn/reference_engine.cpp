@@ -55,6 +55,13 @@ std::map<std::string, const StateTensor*> by_name(const std::vector<StateTensor>
   return named;
 }
 
+// Processes of one machine take a device each, where the config leaves it open.
+at::Device device_of(const EngineConfig& config) {
+  const at::Device device = device_named(config.device);
+  if (config.ranks == nullptr || !device.is_cuda() || device.has_index()) return device;
+  return {at::kCUDA, static_cast<at::DeviceIndex>(config.ranks->place().local_rank % at::getNumGPUs())};
+}
+
 }  // namespace
 
 ReferenceEngine::ReferenceEngine(const EngineConfig& config) : config_(config) {
@@ -64,7 +71,7 @@ ReferenceEngine::ReferenceEngine(const EngineConfig& config) : config_(config) {
   ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
   at::set_num_threads(config.threads);
   tensor_options_ =
-      at::TensorOptions().dtype(config.double_precision ? at::kDouble : at::kFloat).device(device_named(config.device));
+      at::TensorOptions().dtype(config.double_precision ? at::kDouble : at::kFloat).device(device_of(config));
   prefer_repeatable(tensor_options_.device());
   ModelContext context{config.shape, Registry<AttentionRule>::instance().make(config.rule, config.rule_options),
                        config.scale, config.interventions};

@@ -1,6 +1,8 @@
 // The reference engine over several ranks, here threads of one process, each with its own engine and connections.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <thread>
@@ -137,6 +139,51 @@ TEST(Ranks, ManyStepsEndOnTheSameBitsEverywhere) {
       EXPECT_EQ(state.model[i].values, states[0].model[i].values) << state.model[i].name;
 }
 
+// Alone, and noting what is added up when.
+class NotingGroup final : public ProcessGroup {
+ public:
+  const RankPlace& place() const override { return place_; }
+  void begin_sum(const at::Tensor& numbers) override {
+    begins.push_back(numbers.storage_offset());
+    counts.push_back(numbers.numel());
+    while_working.push_back(first_gradient.defined() && first_gradient.abs().sum().item<double>() == 0);
+  }
+  void finish() override {}
+  void add_up(std::span<double>) override {}
+  void share(std::span<float>) override {}
+  void share(std::string&) override {}
+  void leave() override {}
+
+  at::Tensor first_gradient;  // of the parameter that a backward pass comes to last
+  std::vector<std::int64_t> begins, counts;
+  std::vector<bool> while_working;
+
+ private:
+  RankPlace place_;
+};
+
+TEST(Ranks, AddUpTheEndOfTheGradientWhileItsBeginningIsStillComputed) {
+  NotingGroup group;
+  EngineConfig config = mlp_config();
+  config.model_options["hidden"] = std::int64_t{700};  // 490,000 numbers in one matrix
+  config.ranks = &group;
+  ReferenceEngine engine(config);
+  group.first_gradient = engine.parameter_set().part(engine.parameter_set().gradients(), 0);
+  for (int step = 0; step < 2; ++step) {
+    group.begins.clear(), group.counts.clear(), group.while_working.clear();
+    engine.gradient(random_batch(config.shape, 4), step, 0);
+    ASSERT_EQ(group.begins.size(), 2U);
+    std::int64_t end = engine.parameter_set().gradients().numel();
+    for (std::size_t i = 0; i < group.begins.size(); ++i) {
+      EXPECT_EQ(group.begins[i] + group.counts[i], end) << "pieces follow each other from the end";
+      end = group.begins[i];
+    }
+    EXPECT_EQ(end, 0) << "and leave nothing out";
+    EXPECT_TRUE(group.while_working.front());
+    EXPECT_FALSE(group.while_working.back());
+  }
+}
+
 TEST(Ranks, ShareWhatRankZeroHas) {
   EUREKA_NEEDS_PROCESS_GROUPS();
   over_ranks(3, [](Ranks& ranks) {
@@ -161,11 +208,11 @@ TEST(Ranks, RefuseAModelThatNormalizesOverItsBatch) {
   });
 }
 
-TEST(Ranks, WhoeverGoesWithoutAWordEndsTheOthers) {
+TEST(Ranks, OneThatFallsSilentEndsTheOthers) {
   EUREKA_NEEDS_PROCESS_GROUPS();
   const int port = free_port();
   std::thread other([&] {
-    // Dropped without leave(), as by an error; a process that ends closes its connections too.
+    // Gone without leave(), but its connections stay open, as those of a frozen process or a lost machine do.
     join_process_group(place_on_this_machine(1, 2, port));
   });
   const auto ranks = join_process_group(place_on_this_machine(0, 2, port));

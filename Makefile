@@ -108,7 +108,7 @@ test: packages
 	ctest --preset release -j $(JOBS) -LE 'slow|slurm|browser'
 	ctest --preset release -L browser --repeat until-pass:2
 
-# A real Slurm of three nodes on this machine; two minutes.
+# A real Slurm of three nodes on this machine; three minutes.
 test-cluster:
 	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES) $(CLUSTER_PACKAGES)
 	@scripts/configure release TESTS

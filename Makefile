@@ -11,7 +11,7 @@ TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
 ORACLE_PACKAGES := r-cran-survival
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
 PYTHON_PACKAGES := python3-dev python3-venv python3-pip
-CLUSTER_PACKAGES := slurmctld slurmd slurm-client munge faketime
+CLUSTER_PACKAGES := slurmctld slurmd slurm-client munge faketime parallel
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
 WEB_PACKAGES := nodejs npm
 LINT_PACKAGES := clang-format clang-tidy python3
@@ -109,7 +109,7 @@ test: packages
 	ctest --preset release -j $(JOBS) -LE 'slow|slurm|browser'
 	ctest --preset release -L browser --repeat until-pass:2
 
-# A real Slurm of three nodes on this machine; two minutes.
+# A real Slurm of three nodes on this machine; three minutes.
 test-cluster:
 	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES) $(CLUSTER_PACKAGES)
 	@scripts/configure release TESTS

@@ -88,6 +88,11 @@ class Speed:
         if ended != TRIALS:
             sys.exit(f"{ended} of {TRIALS} trials have ended")
 
+    def by_hand(self, trials_per_task):
+        _, tasks = planned(self.program, self.place, TRIALS, "", trials_per_task)
+        for index in range(TRIALS // trials_per_task):
+            run(self.program, "trial", tasks, index)
+
     def nothing(self):
         job = run("sbatch", "--parsable", f"--array=0-{TRIALS - 1}%2", "--output=/dev/null", "--wrap=true").strip()
         self.until_gone(job)
@@ -100,6 +105,8 @@ class Speed:
         return {
             "here, `--jobs 1`": lambda: self.here(1),
             "here, `--jobs 2`": lambda: self.here(2),
+            "`eureka trial`, one trial to a task, one after the other": lambda: self.by_hand(1),
+            "`eureka trial`, six trials to a task, one after the other": lambda: self.by_hand(TRIALS // 2),
             "Slurm, one trial to a task": lambda: self.slurm(1),
             "Slurm, six trials to a task": lambda: self.slurm(TRIALS // 2),
             "Slurm, as many tasks that do nothing": self.nothing,
@@ -124,11 +131,13 @@ def speed(program, place, rounds):
                 print(f"{name}: {times[name][-1][0]:.1f} s, {times[name][-1][1]:.1f} s of processors", file=sys.stderr)
     finally:
         subprocess.run([HERE / "local-slurm", "stop", cluster], check=False, **quiet)
-    print("| | seconds per trial, median (all rounds) | trials per minute |\n|---|---|---|")
+    print("| | trials per minute, median (all rounds) | processor seconds per trial |\n|---|---|---|")
     for name, pairs in times.items():
-        wall = [seconds / TRIALS for seconds, _ in pairs]
-        middle = statistics.median(wall)
-        print(f"| {name} | {middle:.2f} ({', '.join(f'{one:.2f}' for one in wall)}) | {60 / middle:.0f} |")
+        rates = [TRIALS / seconds * 60 for seconds, _ in pairs]
+        every = ", ".join(f"{rate:.0f}" for rate in rates)
+        # What Slurm starts is not ours to count.
+        used = "" if name.startswith("Slurm") else f"{statistics.median(used for _, used in pairs) / TRIALS:.2f}"
+        print(f"| {name} | {statistics.median(rates):.0f} ({every}) | {used} |")
 
 
 def main():

@@ -10,7 +10,7 @@ namespace {
 
 std::int64_t steps_of(const fs::path& run) {
   try {
-    return fs::exists(run / "meta.json") ? read_meta(run).updates_done : 0;
+    return read_meta(run).updates_done;
   } catch (const Error&) {
     return 0;
   }
@@ -27,13 +27,16 @@ void count(const Trial& trial, const std::set<fs::path>& in_hand, ProgressElsewh
     progress.steps += trial.config.train.steps;
     return;
   }
-  progress.steps += steps_of(trial.directory);
-  if (fs::exists(trial.directory / "meta.json"))
+  if (fs::exists(trial.directory / "meta.json")) {
     ++progress.begun;
-  else
+    progress.steps += steps_of(trial.directory);
+  } else {
     ++progress.waiting;
-  if (in_hand.contains(place) || DirectoryLock::is_held(trial.directory)) return;
-  if (const std::string words = last_words(trial.directory / kTrialLog); !words.empty())
+  }
+  // In this order: of ten thousand trials each question is one to the file server.
+  if (in_hand.contains(place)) return;
+  const std::string words = last_words(trial.directory / kTrialLog);
+  if (!words.empty() && !DirectoryLock::is_held(trial.directory))
     progress.stopped.push_back({place, "stopped" + words});
 }
 

@@ -16,7 +16,7 @@ import unittest
 from support import Here, CLUSTER, run
 
 SKIPPED = 77
-NEEDED = ("slurmctld", "slurmd", "sbatch", "munge", "faketime", "unshare")
+NEEDED = ("slurmctld", "slurmd", "sbatch", "munge", "faketime", "parallel", "unshare")
 # As few as Slurm takes, so that a test has several arrays.
 LARGEST_ARRAY = "9"
 

@@ -90,6 +90,20 @@ class Faults(StudyTest):
         log = (out / "slurm" / "logs" / f"{job}_{requeued}.log").read_text()
         self.assertGreaterEqual(log.count('"trial-started"'), 2, log)
 
+    def test_preempted_trials_go_on_when_there_is_room_again(self):
+        study = self.write(STUDY, seeds=1, steps=4000)
+        out, said = self.submit(study, "--trials-per-task", "1", "--sbatch=--nodelist=n3")
+        wait_for(lambda: self.begun(out) == 2, "checkpoints")
+        hold(out)
+        run("sbatch", "--partition=urgent", "--nodelist=n3", "--exclusive", "--output=/dev/null", "--wrap=sleep 1")
+        logs = [out / "slurm" / "logs" / f"{said['jobs'][0]}_{index}.log" for index in (0, 1)]
+        wait_for(lambda: all("DUE TO PREEMPTION" in log.read_text() for log in logs), "preemption")
+        release(out)
+        self.wait_well(out)
+        self.assert_same(out, self.local(study))
+        for log in logs:
+            self.assertGreaterEqual(log.read_text().count('"trial-started"'), 2, log.read_text())
+
     def test_what_was_cancelled_is_submitted_again_alone(self):
         study = self.write(STUDY, seeds=2, steps=4000)
         out, said = self.submit(study, "--trials-per-task", "1", "--sbatch=--exclude=n3")

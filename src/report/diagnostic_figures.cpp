@@ -8,7 +8,6 @@
 #include "diagnostics/diagnostic.h"
 #include "report/curve_figures.h"
 #include "report/run_figures.h"
-#include "train/records/number_name.h"
 
 namespace eureka {
 namespace {
@@ -73,7 +72,7 @@ std::string line_name(const NumberName& name) {
 std::string panel_title(const PanelLines& lines) {
   std::string title = lines.key.number;
   if (!lines.key.layer.empty()) title += ", " + lines.key.layer;
-  const std::string unit = unit_of_number(lines.lines.front().first.diagnostic, lines.key.number);
+  const std::string unit = unit_of(lines.lines.front().first);
   return unit.empty() ? title : fmt::format("{} ({})", title, unit);
 }
 
@@ -96,6 +95,8 @@ Panel panel_of(const PanelLines& lines, const RunData& run, ArmTones& tones) {
 }
 
 }  // namespace
+
+std::string unit_of(const NumberName& number) { return unit_of_number(number.diagnostic, number.number); }
 
 std::vector<ReportFigure> diagnostic_figures(const RunData& run) {
   std::vector<ReportFigure> figures;

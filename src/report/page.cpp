@@ -74,7 +74,7 @@ std::string code_block(const std::string& text) {
     lines += escaped(text.substr(begin, end - begin)) + "\n";
     begin = end + 1;
   }
-  return fmt::format("<pre><code>{}</code></pre>\n", lines);
+  return fmt::format("<pre tabindex=\"0\"><code>{}</code></pre>\n", lines);
 }
 
 std::string folded(const std::string& line, const std::string& html) {

@@ -5,6 +5,7 @@
 
 #include "report/report_figure.h"
 #include "report/run_data.h"
+#include "train/records/number_name.h"
 
 namespace eureka {
 
@@ -16,5 +17,8 @@ std::vector<ReportFigure> diagnostic_figures(const RunData& run);
 
 // The data of some curves: column,step,value.
 std::string columns_csv(const std::vector<const RunCurve*>& curves);
+
+// "share of log(keys)"; nothing for a number of a later eureka.
+std::string unit_of(const NumberName& number);
 
 }  // namespace eureka

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "diagnostics/diagnostic.h"
 #include "report/run_data.h"
+#include "report/run_figures.h"
 #include "serve/api.h"
 #include "serve/index_json.h"
 #include "serve/row_times.h"
-#include "train/records/number_name.h"
 
 namespace eureka::serve {
 namespace {
@@ -30,7 +29,7 @@ Json column_json(const std::string& name) {
     return maybe_json(parse_finite(text.substr(begin)));
   };
   column["of"] = parts->diagnostic, column["number"] = parts->number;
-  if (const std::string unit = unit_of_number(parts->diagnostic, parts->number); !unit.empty()) column["unit"] = unit;
+  if (const std::string unit = unit_of(*parts); !unit.empty()) column["unit"] = unit;
   if (!parts->part.empty()) column["part"] = parts->part;
   if (!parts->layer.empty()) column["layer"] = number(parts->layer, 5);
   if (!parts->head.empty()) column["head"] = number(parts->head, 4);

@@ -90,6 +90,14 @@ void after_some_steps(const Case& one, const Looks& looks) {
   looks(engine);
 }
 
+TEST(DiagnosticConformance, UnitsAreFoundByName) {
+  for (const std::string& name : Registry<Diagnostic>::instance().names())
+    for (const NumberInfo& info : Registry<Diagnostic>::instance().make(name)->numbers())
+      EXPECT_EQ(unit_of_number(name, info.name), info.unit) << name << "/" << info.name;
+  EXPECT_EQ(unit_of_number("attention", "of a later eureka"), "");
+  EXPECT_EQ(unit_of_number("later", "entropy"), "");
+}
+
 TEST(DiagnosticConformance, ReportsFiniteNumbersUnderDeclaredNamesInAFixedOrder) {
   for (const std::string& name : all_names()) {
     std::set<std::string> declared, reported;

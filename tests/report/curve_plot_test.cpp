@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 
+#include "figure/scale.h"
 #include "report/table.h"
 
 namespace eureka {
@@ -40,6 +41,16 @@ struct Jump {
   }
   PlotCurve curve() const { return {steps, values}; }
 };
+
+TEST(CurvePlot, HasTheTicksOfAFigure) {
+  for (const double size : {3e-4, 0.7, 42.0, 3e5}) {
+    const std::vector<double> steps = {0, 1000}, values = {0.1 * size, size};
+    const std::string text = plot_curve({steps, values}, {}, {.title = "", .width = 60, .height = 9});
+    const figure::Scale y({0.1 * size, size}, {.label = ""}, 0, 35, 5);
+    ASSERT_GT(y.ticks().size(), 2U);
+    for (const figure::Tick& tick : y.ticks()) EXPECT_THAT(text, testing::HasSubstr(tick.label + " ┤")) << text;
+  }
+}
 
 TEST(CurvePlot, DrawsAPlateauAndAJump) {
   const Jump jump;

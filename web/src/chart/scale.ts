@@ -99,7 +99,7 @@ function decades(range: Range, most: number): Tick[] {
     for (const factor of [1, 2, 5]) {
       const at = Number((factor * 10 ** power).toPrecision(12));
       if ((factor > 1 && !withParts) || at < range.low * (1 - 1e-9) || at > range.high * (1 + 1e-9)) continue;
-      ticks.push({ at, label: shortest(at, 6) });
+      ticks.push({ at, label: power < -3 || power > 4 ? `${factor}e${power}` : shortest(at, 6) });
     }
   return ticks;
 }

@@ -46,7 +46,7 @@ export function metricFigure(run: Run, columns: Columns, unit: XUnit): Figure | 
   const training = `train_${metric.replace(/^val_/, '')}`;
   const panel = pairFigure(run, columns, unit, { training, validation: metric }, emptyPanel(xAxis(run, unit), valueAxis(metric)));
   if (panel === undefined) return undefined;
-  const caption = (run.moments.length === 0 ? 'No moment so far.' : 'Dotted line: the moment, in the middle of the rise.') +
+  const caption = (run.moments.length === 0 ? `No moment${run.entry.status === 'running' ? ' so far' : ' was found'}.` : 'Dotted line: the moment, in the middle of the rise.') +
     (run.plateaus.length > 0 ? ' Shaded: the plateau, with its level.' : '');
   return {
     name: 'curve', title: 'When does it learn: where is the plateau, and where the moment?', caption,

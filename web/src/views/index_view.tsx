@@ -178,7 +178,7 @@ function GroupRow(props: {
       <td><button type="button" class="fold" data-row aria-expanded={props.isOpen} onClick={props.toggle}>{printable(name)}</button> <span class="muted">{counted(runs.length, 'run')}</span></td>
       <td>{[...statuses].map(([status, count]) => <span key={status} class="counted">{statuses.size > 1 && `${count} `}<Status status={status} /></span>)}</td>
       <td><Progress done={runs.reduce((sum, run) => sum + (run.step ?? 0), 0)} of={total} label={`steps of ${name}`}
-        {...(stopped === runs.length ? { note: 'at their moments' } : {})} /></td>
+        {...(stopped > 0 && runs.every((run) => run.status === 'finished') ? { note: stopped === runs.length ? 'at their moments' : `${stopped} at their moment${stopped === 1 ? '' : 's'}` } : {})} /></td>
       <td>{moments.length === 0 ? `none in ${runs.length}` : `${step(middle(moments))} (${moments.length} of ${runs.length})`}</td>
       <td>{number(middle(sorted(runs.map((run) => run.last))), 3)}</td>
       <td>{number(middle(sorted(runs.map((run) => run.best))), 3)}</td>

@@ -66,7 +66,7 @@ function Summary({ run }: { run: Run }): JSX.Element {
       <Status status={entry.status} /> <Progress done={entry.step} of={entry.steps} label="steps" {...(entry.stopped_at_moment ? { note: 'stopped at its moment' } : {})} />{' '}
       <span>{entry.task ?? '?'} · {entry.rule ?? '?'} · seed {entry.seed ?? '?'}</span>{' '}
       <span>best {number(entry.best, 3)}, last {number(entry.last, 3)}</span>{' '}
-      <span>{entry.moment === null ? 'no moment so far' : <strong>moment at step {step(entry.moment)}</strong>}</span>
+      <span>{entry.moment === null ? `no moment${entry.status === 'running' ? ' so far' : ''}` : <strong>moment at step {step(entry.moment)}</strong>}</span>
     </p>
   );
 }

@@ -1,29 +1,19 @@
 // The page of `eureka serve` in a browser, beside runs that train.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import {
-  discard, download, eureka, makeStudy, openBrowser, openPage, pictureOf, rowsOf, scratch, serve, startTraining, until, violations,
+  download, drag, eureka, makeStudy, openPage, pictureOf, rowsOf, serve, setting, sidewaysBy, startTraining, until, violations,
 } from './support.mjs';
 
-let folder, server, browser;
-
-before(async () => {
-  folder = scratch();
-  makeStudy(folder);
-  eureka('train', 'two-step', '--seed', '1', '--set', 'train.steps=1500', '--out', join(folder, 'alone'));
-  server = await serve(folder);
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser?.close();
-  server?.stop();
-  discard(folder);
+const shared = setting(async (all) => {
+  makeStudy(all.folder, 'points', '[axes]\ntrain.batch = [64, 128]\n');
+  all.server = await serve(all.folder);
 });
 
 async function at(view, options) {
-  const opened = await openPage(browser, options);
-  await opened.page.goto(`${server.address}#/${view}`);
+  const opened = await openPage(shared.browser, options);
+  await opened.page.goto(`${shared.server.address}#/${view}`);
   await opened.page.getByRole('heading', { level: 1 }).waitFor();
   return opened;
 }
@@ -33,7 +23,7 @@ const firstChart = (page) => page.locator('figure.chart').first();
 test('a run that trains appears in the list, and its curve grows while one looks', async () => {
   const { page, wrong, close } = await at('index');
   const training = startTraining('two-step', '--seed', '5', '--set', 'train.steps=200000', '--set', 'train.eval_every=20',
-    '--out', join(folder, 'growing'));
+    '--out', join(shared.folder, 'growing'));
   try {
     await page.getByRole('link', { name: /growing/ }).click();
     const chart = firstChart(page);
@@ -87,11 +77,7 @@ test('a study: arms are hidden and shown, seeds appear, a stretch is zoomed in a
   const before = (await rowsOf(page, chart)).length;
   await page.getByLabel('single seeds').check();
   await until('rows of single seeds', async () => (await rowsOf(page, chart)).length > 2 * before);
-  const plot = await chart.locator('.u-over').boundingBox();
-  await page.mouse.move(plot.x + 0.25 * plot.width, plot.y + 50);
-  await page.mouse.down();
-  await page.mouse.move(plot.x + 0.5 * plot.width, plot.y + 60, { steps: 5 });
-  await page.mouse.up();
+  await drag(page, chart.locator('.u-over'), 0.25, 0.5);
   await until('zoom in the address', () => /zoom=/.test(page.url()));
   const [low, high] = new URL(page.url().replace('#/study', '')).searchParams.get('zoom').split(',').map(Number);
   assert.ok(Math.abs(low - 225) < 25 && Math.abs(high - 450) < 25, `${low} ${high}`);
@@ -102,8 +88,10 @@ test('a study: arms are hidden and shown, seeds appear, a stretch is zoomed in a
   await until('the whole axis', () => !/zoom=/.test(page.url()));
   await page.getByLabel('on own moments').check();
   await page.getByRole('heading', { name: /set on its own moment/ }).waitFor();
-  await page.getByRole('heading', { name: /How many runs are still without a moment/ }).waitFor();
-  await page.locator('figure.drawn svg').first().waitFor();
+  const survival = page.locator('figure.drawn').filter({ has: page.getByRole('heading', { name: /How many runs are still without a moment/ }) });
+  await survival.getByText('runs still waiting').first().waitFor();
+  await survival.getByRole('button', { name: 'Zoom, hide and show' }).click();
+  await survival.locator('canvas').first().waitFor();
   assert.deepEqual(wrong, []);
   await close();
 });
@@ -186,14 +174,45 @@ test('all of it by keyboard', async () => {
   await close();
 });
 
+test('heatmaps and forest plots of a study are read and zoomed with the keyboard, and those of one axis together', async () => {
+  const { page, wrong, close } = await at('study?id=points');
+  const map = page.locator('.heat').first();
+  await map.locator('.scroll').focus();
+  await page.keyboard.press('ArrowDown');
+  await map.getByRole('status').filter({ hasText: /^softmax at .*: [0-9]+ steps/ }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await map.getByRole('status').filter({ hasText: /^qk at .*: [0-9]+ steps/ }).waitFor();
+  assert.equal(await page.locator('.forest').count(), 2);
+  const forests = [page.locator('.forest').first(), page.locator('.forest').last()];
+  const ticks = async () => Promise.all(forests.map((forest) => forest.locator('.ticks').innerHTML()));
+  const whole = await ticks();
+  await forests[0].focus();
+  for (let i = 0; i < 3; ++i) await page.keyboard.press('+');
+  await until('other ticks in both', async () => (await ticks()).every((text, i) => text !== whole[i]));
+  await page.keyboard.press('0');
+  await until('the whole axis', async () => (await ticks()).join() === whole.join());
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('a run that stopped at its moment says so, and how many steps it took', async () => {
+  eureka('train', 'two-step', '--seed', '1', '--set', 'attention.rule=qk_norm', '--set', 'train.until=moment', '--out',
+    join(shared.folder, 'stopped'));
+  const { page, wrong, close } = await at('run?id=stopped');
+  const text = await page.locator('.summary').innerText();
+  assert.match(text, /\d+, stopped at its moment/);
+  assert.ok(!text.includes(' of 2500'), text);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
 test('nothing an accessibility checker would object to, light and dark, wide and narrow', async () => {
   for (const [colorScheme, width] of [['light', 1280], ['dark', 390]]) {
-    for (const view of ['index', 'run?id=alone&see=attention', 'study?id=small', 'compare?f=study%3Dsmall']) {
+    for (const view of ['index', 'run?id=alone&see=attention', 'study?id=small', 'study?id=points', 'compare?f=study%3Dsmall']) {
       const { page, wrong, close } = await at(view, { colorScheme, viewport: { width, height: 900 } });
       if (view !== 'index') await page.locator('figure.chart canvas').first().waitFor();
       assert.deepEqual(await violations(page), [], `${view}, ${colorScheme}`);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      assert.ok(overflow <= 0, `${view} is wider than ${width}`);
+      assert.ok((await sidewaysBy(page)) <= 0, `${view} is wider than ${width}`);
       assert.deepEqual(wrong, []);
       await close();
     }

@@ -1,30 +1,21 @@
 // A report opened from disk.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import {
-  discard, download, eureka, makeStudy, openBrowser, openPage, pictureOf, rowsOf, scratch, serve, until, violations,
+  download, drag, eureka, makeStudy, openPage, pictureOf, rowsOf, serve, setting, sidewaysBy, until, violations,
 } from './support.mjs';
 
-let folder, browser, report;
-
-before(async () => {
-  folder = scratch();
-  makeStudy(folder);
-  eureka('train', 'two-step', '--seed', '1', '--set', 'train.steps=1500', '--out', join(folder, 'alone'));
+let report;
+const shared = setting(async ({ folder }) => {
   report = join(folder, 'report.html');
   eureka('report', join(folder, 'small'), join(folder, 'alone'), '-o', report);
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser?.close();
-  discard(folder);
 });
 
 async function open(file, options) {
-  const opened = await openPage(browser, options);
+  const opened = await openPage(shared.browser, options);
   await opened.page.goto(pathToFileURL(file).href);
   return opened;
 }
@@ -44,11 +35,7 @@ test('from disk: figures zoom, hide and show, seeds appear, files are made', asy
   await until('thin lines', async () => !(await pictureOf(figure.locator('canvas').first())).equals(picture));
   await figure.getByRole('button', { name: 'qk', exact: true }).click();
   assert.equal(await figure.getByRole('button', { name: 'qk', exact: true }).getAttribute('aria-pressed'), 'false');
-  const plot = await figure.locator('.u-over').first().boundingBox();
-  await page.mouse.move(plot.x + 0.25 * plot.width, plot.y + 30);
-  await page.mouse.down();
-  await page.mouse.move(plot.x + 0.5 * plot.width, plot.y + 40, { steps: 5 });
-  await page.mouse.up();
+  await drag(page, figure.locator('.u-over').first(), 0.25, 0.5);
   await figure.getByRole('button', { name: 'Whole axis' }).click();
   await figure.getByLabel('log y').check();
   const svg = await download(page, figure.getByRole('button', { name: 'SVG', exact: true }));
@@ -99,10 +86,10 @@ test('printed it is the standing figures', async () => {
 });
 
 test('attention maps have a slider over the steps', async () => {
-  const looks = join(folder, 'looks');
-  eureka('look', `${join(folder, 'alone')}@0,1000`, '--diagnostic', 'maps', '--out', looks);
-  eureka('report', looks, '-o', join(folder, 'looks.html'));
-  const { page, wrong, close } = await open(join(folder, 'looks.html'));
+  const looks = join(shared.folder, 'looks');
+  eureka('look', `${join(shared.folder, 'alone')}@0,1000`, '--diagnostic', 'maps', '--out', looks);
+  eureka('report', looks, '-o', join(shared.folder, 'looks.html'));
+  const { page, wrong, close } = await open(join(shared.folder, 'looks.html'));
   const slider = page.getByRole('slider').first();
   const picture = page.locator('.maps img').first();
   const late = await picture.getAttribute('src');
@@ -114,9 +101,66 @@ test('attention maps have a slider over the steps', async () => {
   await close();
 });
 
-test('nothing an accessibility checker would object to, light and dark', async () => {
-  for (const colorScheme of ['light', 'dark']) {
-    const { page, wrong, close } = await open(report, { colorScheme });
+test('a forest plot zooms by dragging, and back; its standing figure is a button away', async () => {
+  const { page, wrong, close } = await open(report);
+  const figure = page.locator('h3[id="small/speedup"] + figure');
+  await figure.scrollIntoViewIfNeeded();
+  const ticks = () => figure.locator('.ticks').innerHTML();
+  await figure.locator('.track').first().waitFor();
+  assert.match(await figure.locator('tbody tr').first().innerText(), /^qk/);
+  const whole = await ticks();
+  await drag(page, figure.locator('.track').first(), 0.6, 0.8);
+  await until('other ticks', async () => (await ticks()) !== whole);
+  await figure.getByRole('button', { name: 'Whole axis' }).click();
+  await until('the same ticks', async () => (await ticks()) === whole);
+  await figure.getByRole('button', { name: 'As printed' }).click();
+  assert.equal(await figure.locator('> .plot').isVisible(), true);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('a stretch that is zoomed to is zoomed in the other figures by steps too', async () => {
+  const { page, wrong, close } = await open(report);
+  const [first, second] = ['alone/curve', 'alone/loss'].map((name) => page.locator(`h3[id="${name}"] + figure`));
+  for (const figure of [first, second]) {
+    await figure.scrollIntoViewIfNeeded();
+    await figure.locator('canvas').first().waitFor();
+  }
+  await drag(page, first.locator('.u-over'), 0.25, 0.5);
+  await second.getByRole('button', { name: 'Whole axis' }).click();
+  await until('the whole axis', async () => (await first.getByRole('button', { name: 'Whole axis' }).count()) === 0);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('a report of a damaged run, an empty study and a run of a newer eureka opens and says what is missing', async () => {
+  const damaged = join(shared.folder, 'damaged');
+  cpSync(join(shared.folder, 'alone'), damaged, { recursive: true });
+  rmSync(join(damaged, 'summary.json'));
+  const metrics = readFileSync(join(damaged, 'metrics.jsonl'), 'utf8').replace(/"val_accuracy":[0-9.e-]+/, '"val_accuracy":null');
+  writeFileSync(join(damaged, 'metrics.jsonl'), `${metrics}not json\n{"step":9999,"val_acc`);
+  const newer = join(shared.folder, 'newer');
+  cpSync(join(shared.folder, 'alone'), newer, { recursive: true });
+  const summary = JSON.parse(readFileSync(join(newer, 'summary.json'), 'utf8'));
+  writeFileSync(join(newer, 'summary.json'), JSON.stringify({ ...summary, format: 999 }));
+  const empty = join(shared.folder, 'empty');
+  mkdirSync(empty);
+  writeFileSync(join(empty, 'study.toml'), readFileSync(join(shared.folder, 'small.toml')));
+  const file = join(shared.folder, 'damaged.html');
+  eureka('report', damaged, newer, empty, '-o', file);
+  for (const javaScriptEnabled of [true, false]) {
+    const { page, wrong, close } = await open(file, { javaScriptEnabled });
+    await page.getByText('What is missing here').first().waitFor();
+    assert.ok((await page.getByText('What is missing here').count()) >= 2);
+    assert.deepEqual(wrong, []);
+    await close();
+  }
+});
+
+test('nothing an accessibility checker would object to, light and dark, wide and narrow', async () => {
+  for (const [colorScheme, width] of [['light', 1280], ['dark', 390]]) {
+    const { page, wrong, close } = await open(report, { colorScheme, viewport: { width, height: 900 } });
+    assert.ok((await sidewaysBy(page)) <= 0, `wider than ${width}`);
     await curves(page).scrollIntoViewIfNeeded();
     await curves(page).locator('canvas').first().waitFor();
     assert.deepEqual(await violations(page), [], colorScheme);
@@ -141,17 +185,17 @@ function spoil(study) {
 }
 
 test('names with HTML, quotes and control characters are text, in the report and in the live page', async () => {
-  const study = makeStudy(folder, 'nasty');
+  const study = makeStudy(shared.folder, 'nasty');
   spoil(study);
-  const file = join(folder, 'nasty.html');
+  const file = join(shared.folder, 'nasty.html');
   eureka('report', study, '-o', file);
-  const server = await serve(folder);
+  const server = await serve(shared.folder);
   try {
     const places = [pathToFileURL(file).href, `${server.address}#/study?id=nasty`, `${server.address}#/index?by=none`,
       `${server.address}#/run?id=nasty/softmax/seed-1`, `${server.address}#/compare?f=nasty&by=arm`,
       `${server.address}#/index?f=${encodeURIComponent(NASTY)}&by=${encodeURIComponent(NASTY)}`];
     for (const place of places) {
-      const { page, wrong, close } = await openPage(browser);
+      const { page, wrong, close } = await openPage(shared.browser);
       await page.goto(place);
       await page.locator('h1').first().waitFor();
       if (place.startsWith('file:')) await page.locator('h3[id="nasty/curves"]').scrollIntoViewIfNeeded();

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { chromium } from 'playwright-core';
 
 export const EUREKA = process.env.EUREKA;
@@ -12,10 +13,10 @@ if (!EUREKA) throw new Error('EUREKA names the program');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 export const PATIENCE = 120_000; // for what other processes do; a busy machine takes any time
 
-export function scratch() {
+function scratch() {
   return mkdtempSync(join(tmpdir(), 'eureka-page-'));
 }
-export const discard = (folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+const discard = (folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 
 export function eureka(...options) {
   const done = spawnSync(EUREKA, options, { encoding: 'utf8' });
@@ -23,12 +24,30 @@ export function eureka(...options) {
   return done.stdout;
 }
 
+// What the tests of a file share: a folder with the study "small" and the run "alone", and a browser. `more` adds to it.
+export function setting(more = async () => {}) {
+  const shared = { folder: '', browser: undefined, server: undefined };
+  before(async () => {
+    shared.folder = scratch();
+    makeStudy(shared.folder);
+    eureka('train', 'two-step', '--seed', '1', '--set', 'train.steps=1500', '--out', join(shared.folder, 'alone'));
+    await more(shared);
+    shared.browser = await openBrowser();
+  });
+  after(async () => {
+    await shared.browser?.close();
+    shared.server?.stop();
+    discard(shared.folder);
+  });
+  return shared;
+}
+
 export function startTraining(...options) {
   return spawn(EUREKA, ['train', ...options], { stdio: 'ignore' });
 }
 
-// A small study: two arms, two seeds, a moment in some.
-export function makeStudy(folder, name = 'small') {
+// A small study: two arms, three seeds, a moment in some.
+export function makeStudy(folder, name = 'small', more = '') {
   const file = join(folder, `${name}.toml`);
   writeFileSync(file, `[study]
 base = "two-step"
@@ -41,7 +60,7 @@ name = "softmax"
 [[arm]]
 name = "qk"
 set.attention = { rule = "qk_norm" }
-`);
+${more}`);
   eureka('study', file, '--out', join(folder, name));
   return join(folder, name);
 }
@@ -60,7 +79,7 @@ export async function serve(folder) {
   return { address, stop: () => process.kill('SIGTERM') };
 }
 
-export function openBrowser() {
+function openBrowser() {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
@@ -115,6 +134,18 @@ export async function pictureOf(canvas) {
       if (attempt === 5) throw error;
     }
   }
+}
+
+export const sidewaysBy = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+// Drags over a part of an element's width, at a third of its height.
+export async function drag(page, element, from, to) {
+  const box = await element.boundingBox();
+  const y = box.y + box.height / 3;
+  await page.mouse.move(box.x + from * box.width, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + to * box.width, y + 5, { steps: 5 });
+  await page.mouse.up();
 }
 
 export async function until(what, holds) {

@@ -71,6 +71,8 @@ test('ticks are round and within the axis', () => {
   const log = scaleOf(extent, { label: '', log: true, low: 0.1, high: 10 }, 6, false);
   assert.deepEqual(log.ticks.map((tick) => tick.at), [0.1, 0.2, 0.5, 1, 2, 5, 10]);
   assert.ok(Math.abs(shareOf(log)(1) - 0.5) < 1e-12);
+  const tiny = scaleOf(extent, { label: '', log: true, low: 1e-6, high: 1 }, 7, false);
+  assert.deepEqual(tiny.ticks.map((tick) => tick.label), ['1e-6', '1e-5', '1e-4', '0.001', '0.01', '0.1', '1']);
   assert.ok(Number.isNaN(shareOf(log)(0)));
 });
 

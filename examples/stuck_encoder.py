@@ -1,6 +1,6 @@
 """A stock encoder that is stuck: watched, diagnosed, and rescued over ten paired seeds.
 
-python examples/stuck_encoder.py              a minute and a half of processor time
+python examples/stuck_encoder.py              two minutes of processor time
 
 Steps and learning rate were chosen on seeds 101 to 103, for a plateau that lasts and a script that does not; the
 seeds that are reported are 1 to 10.

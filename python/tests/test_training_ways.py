@@ -173,6 +173,18 @@ def test_cross_attention_looks_at_the_other_sequence():
     assert trace[of_decoder + "self_attn"] == pytest.approx(least_spread(range(1, 6)), rel=0.08)
 
 
+@pytest.mark.parametrize("name", ["with weights", "encoder"])
+def test_heads_of_a_cured_layer_are_told_apart(name):
+    """Where nn.MultiheadAttention computes weights by itself it folds them into the samples."""
+    model = models.made(name)
+    with eureka.cure(model, "norm_softmax"), eureka.watch(model) as w:
+        models.train(model, 1, w)
+    assert set(w.gradients_of.values()) == {"in_proj_weight"}
+    for head in range(models.HEADS):
+        assert f"attention/entropy/layer0/head{head}" in w.numbers
+        assert f"gradients/qk_to_v/layer0/head{head}" in w.numbers
+
+
 flex = pytest.importorskip("torch.nn.attention.flex_attention", reason="needs PyTorch 2.5") if models.HAS_SDPA else None
 
 

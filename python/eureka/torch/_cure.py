@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import weakref
 from collections.abc import Iterable
@@ -61,7 +62,9 @@ class CureMode(TorchFunctionMode):
             self.cure.calls += 1
             return attend_by(self.cure.rule, call_of(args, kwargs))
         if func is MHA:
-            return inside_multi_head_attention(self, func, args, kwargs)
+            met = meeting()
+            with contextlib.nullcontext() if met is None else met.folding(args, kwargs):
+                return inside_multi_head_attention(self, func, args, kwargs)
         if is_attention_softmax(func, args, kwargs):
             self.cure.calls += 1
             return self._weigh(func, args, kwargs)

@@ -41,11 +41,8 @@ class WatchMode(TorchFunctionMode):
         if met.busy:
             return func(*args, **kwargs)
         if func is MHA:
-            before, met.folded_heads = met.folded_heads, int(args[4] if len(args) > 4 else kwargs["num_heads"])
-            try:
+            with met.folding(args, kwargs):
                 return inside_multi_head_attention(self, func, args, kwargs)
-            finally:
-                met.folded_heads = before
         out = func(*args, **kwargs)
         if getattr(func, "__name__", "") == "flex_attention":
             met.passed_over[met.place()] = "flex_attention"
@@ -181,6 +178,15 @@ class Met:
 
     def _found(self, call: Call, weights: Weights, out: Tensor) -> None:
         self.saw(call, weights.rule, out, weights.module)
+
+    @contextlib.contextmanager
+    def folding(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[None]:
+        """Inside `multi_head_attention_forward`, which folds heads into samples where it computes weights by itself."""
+        before, self.folded_heads = self.folded_heads, int(args[4] if len(args) > 4 else kwargs["num_heads"])
+        try:
+            yield
+        finally:
+            self.folded_heads = before
 
     @contextlib.contextmanager
     def cured(self, call: Call, rule: Rule) -> Iterator[Callable[[Tensor], None]]:

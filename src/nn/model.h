@@ -42,7 +42,7 @@ struct ForwardContext {
   std::uint64_t seed = 0;        // of dropout and stochastic depth
   std::int64_t step = 0;
   bool second_derivatives = false;  // will be asked for
-  double scale_multiple = 1;  // of a fixed or scheduled attention scale
+  double scale_multiple = 1;        // of a fixed or scheduled attention scale
   ForwardHook* hook = nullptr;
 
   void observe(Point point, int layer, const at::Tensor& value) const {

@@ -11,6 +11,12 @@ namespace {
 // The loss, and the accuracy as a fraction; then the norm of the gradient, which rank 0 says.
 using SharedNumbers = std::array<double, 4>;
 
+SharedNumbers with_share(SharedNumbers numbers, const std::vector<at::Tensor>& share) {
+  const std::vector<double> home = brought_home(share);
+  std::copy(home.begin(), home.end(), numbers.begin());
+  return numbers;
+}
+
 double accuracy_in(const SharedNumbers& numbers) { return numbers[1] / numbers[2]; }
 
 }  // namespace
@@ -25,9 +31,9 @@ const Batch& ReferenceEngine::own_share(const Batch& batch, std::int64_t& first)
 std::vector<at::Tensor> ReferenceEngine::share_of_numbers(const at::Tensor& loss, const at::Tensor& predictions,
                                                           const Answers& answers) const {
   const at::Tensor rows = predictions.detach().reshape({-1, config_.shape.classes});
-  const at::TensorOptions doubles = tensor_options_.dtype(at::kDouble);
   if (config_.shape.loss != LossKind::squared)
-    return {loss, rows.argmax(-1).eq(answers.labels).sum(), at::full({}, answers.count, doubles)};
+    return {loss, rows.argmax(-1).eq(answers.labels).sum(),
+            at::full({}, answers.count, tensor_options_.dtype(at::kDouble))};
   const at::Tensor targets = answers.asked_for(answers.targets).to(at::kDouble);
   const at::Tensor squares = targets.square().sum();
   return {loss, squares - (answers.asked_for(rows).to(at::kDouble) - targets).square().sum(), squares};
@@ -53,7 +59,7 @@ StepResult ReferenceEngine::gradient_of_all(const Batch& batch, std::int64_t ste
   }
   buckets_->finish();
   if (group_->place().leads()) numbers[3] = brought_home({parameters_->gradients().norm()})[0];
-  if (!own.empty()) std::ranges::copy(brought_home(own), numbers.begin());
+  if (!own.empty()) numbers = with_share(numbers, own);
   group_->add_up(numbers);
   return {.loss = numbers[0], .accuracy = accuracy_in(numbers), .gradient_norm = numbers[3]};
 }
@@ -67,7 +73,7 @@ Evaluation ReferenceEngine::evaluate_all(const Batch& batch, std::int64_t step) 
   if (answers.count > 0) {
     const at::Tensor predictions = forward(own_share_, context);
     const at::Tensor loss = loss_of(predictions, answers, 0) * (static_cast<double>(answers.count) / whole);
-    std::ranges::copy(brought_home(share_of_numbers(loss, predictions, answers)), numbers.begin());
+    numbers = with_share(numbers, share_of_numbers(loss, predictions, answers));
   }
   group_->add_up(numbers);
   return {.loss = numbers[0], .accuracy = accuracy_in(numbers)};

@@ -59,7 +59,7 @@ std::map<std::string, const StateTensor*> by_name(const std::vector<StateTensor>
 at::Device device_of(const EngineConfig& config) {
   const at::Device device = device_named(config.device);
   if (config.ranks == nullptr || !device.is_cuda() || device.has_index()) return device;
-  return {at::kCUDA, static_cast<at::DeviceIndex>(config.ranks->place().local_rank % at::getNumGPUs())};
+  return {device.type(), static_cast<at::DeviceIndex>(config.ranks->place().local_rank % at::getNumGPUs())};
 }
 
 }  // namespace

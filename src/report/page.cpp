@@ -27,7 +27,7 @@ std::string download(const std::string& label, const std::string& file, std::str
 std::string figure_html(const PageSection& section, const ReportFigure& one) {
   const std::string anchor = anchor_of(section, one);
   std::string file = section.name + "-" + one.name;
-  // Taller than a sheet: it goes on over the next one instead of leaving its title behind.
+  // Taller than a sheet: on paper it is made to fit, else a browser would cut it and leave its title behind.
   const figure::Drawing drawing = one.draw(figure::Titled::no);
   const bool is_tall = drawing.height > 1.3 * drawing.width;
   const std::string body = fmt::format(

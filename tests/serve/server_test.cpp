@@ -318,6 +318,17 @@ TEST_F(Serve, EvilTextIsShownAsText) {
   EXPECT_TRUE(Json::parse_if_valid(get("/api/series?id=evil").body));
 }
 
+TEST_F(Serve, WhatAFigureIsDrawnFromEndsNoElementOfAPage) {
+  write_study(at("odd"), {.arms = {"softmax", "</script><img src=x onerror=alert(1)>\x1b[2J"}});
+  start();
+  for (const char* name : {"speedup", "survival", "curves"}) {
+    const HttpReply reply = get(fmt::format("/api/figure?id=odd&name={}&for=script", name));
+    EXPECT_EQ(reply.status, 200) << name << reply.body;
+    EXPECT_TRUE(Json::parse_if_valid(reply.body)) << name;
+    EXPECT_THAT(reply.body, testing::AllOf(HasSubstr("onerror"), Not(HasSubstr("<")), Not(HasSubstr("\x1b")))) << name;
+  }
+}
+
 TEST_F(Serve, WrongQuestionsAreToldApart) {
   start();
   EXPECT_EQ(get("/nowhere").status, 404);

@@ -39,16 +39,26 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-// What a program of Slurm's printed. Throws Error(failed) with that when it did not do its work.
-std::string said_by(const std::vector<std::string>& words, const fs::path& directory = "/") {
+struct Answer {
+  int code = 0;
+  std::string text;
+};
+
+Answer ask(const std::vector<std::string>& words, const fs::path& directory = "/") {
   const fs::path place = fs::temp_directory_path() / "eureka-XXXXXX";
   std::string name = place.string();
   if (::mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::failed, "cannot be written", place.string());
   const fs::path log = fs::path(name) / "said";
-  const int code = run_program(words, directory, log);
-  const std::string said = fs::exists(log) ? trimmed(read_file(log)) : "";
+  Answer answer{run_program(words, directory, log), {}};
+  if (fs::exists(log)) answer.text = trimmed(read_file(log));
   std::error_code ignored;
   fs::remove_all(name, ignored);
+  return answer;
+}
+
+// What a program of Slurm's printed. Throws Error(failed) with that when it did not do its work.
+std::string said_by(const std::vector<std::string>& words, const fs::path& directory = "/") {
+  const auto [code, said] = ask(words, directory);
   if (code != 0)
     throw Error(
         ErrorKind::failed, fmt::format("{} ended with code {}: {}", words.front(), code, said), {},
@@ -135,7 +145,8 @@ std::vector<std::string> lines_of(const fs::path& file) {
 }
 
 std::size_t largest_array() {
-  std::istringstream lines(said_by({"scontrol", "show", "config"}));
+  // Whatever its code: it prints the configuration, and then complains when the controller does not answer just now.
+  std::istringstream lines(ask({"scontrol", "show", "config"}).text);
   for (std::string line; std::getline(lines, line);) {
     std::size_t size = 0;
     const std::size_t equals = line.find('=');

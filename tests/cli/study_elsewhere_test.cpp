@@ -93,12 +93,14 @@ TEST_F(StudyElsewhere, WithoutSlurmIsToldInASentenceAndLeavesNothing) {
 TEST_F(StudyElsewhere, WhatSbatchRefusesIsToldInItsWords) {
   pretend("sbatch", "sbatch: error: invalid partition specified: nowhere", 1);
   pretend("squeue", "", 0);
-  pretend("scontrol", "MaxArraySize            = 1001", 0);
+  pretend("scontrol", "MaxArraySize            = 3", 1);
   const OnlyPath path(of("bin").string() + ":/usr/bin:/bin");
   const CommandResult refused = study("a", {"--slurm", "--partition", "nowhere", "--trials-per-task", "1"});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err, HasSubstr("sbatch ended with code 1: sbatch: error: invalid partition specified: nowhere"));
   EXPECT_THAT(read_file(of("a") / "slurm" / "trials-1-0.sh"), HasSubstr("#SBATCH --partition=nowhere\n"));
+  EXPECT_THAT(read_file(of("a") / "slurm" / "trials-1-0.sh"), HasSubstr("#SBATCH --array=0-1\n"))
+      << "of three tasks; scontrol tells of the largest array even where the controller does not answer";
   EXPECT_FALSE(fs::exists(of("a") / "study.json"));
 }
 

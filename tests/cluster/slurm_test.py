@@ -1,7 +1,7 @@
 """Studies through a real Slurm, with faults: they must end as if nothing had happened."""
 import json
 
-from support import StudyTest, cluster, eureka, hold, release, run, tasks_of, wait_for
+from support import StudyTest, cluster, eureka, hold_when_begun, release, run, tasks_of, wait_for
 
 STUDY = """[study]
 base = "two-step"
@@ -76,8 +76,7 @@ class Faults(StudyTest):
         # Not on the node that other tests want to keep.
         out, said = self.submit(study, "--trials-per-task", "1", "--sbatch=--exclude=n1")
         job = said["jobs"][0]
-        wait_for(lambda: self.begun(out) >= 2, "checkpoints")
-        hold(out)
+        hold_when_begun(out, lambda runs: len(runs) >= 2)
         running = [task for task in tasks_of(job) if task[1] == "R"]
         requeued, node = running[0][0], running[-1][2]
         run("scontrol", "requeue", f"{job}_{requeued}")
@@ -93,8 +92,7 @@ class Faults(StudyTest):
     def test_preempted_trials_go_on_when_there_is_room_again(self):
         study = self.write(STUDY, seeds=1, steps=4000)
         out, said = self.submit(study, "--trials-per-task", "1", "--sbatch=--nodelist=n3")
-        wait_for(lambda: self.begun(out) == 2, "checkpoints")
-        hold(out)
+        hold_when_begun(out, lambda runs: len(runs) == 2)
         run("sbatch", "--partition=urgent", "--nodelist=n3", "--exclusive", "--output=/dev/null", "--wrap=sleep 1")
         logs = [out / "slurm" / "logs" / f"{said['jobs'][0]}_{index}.log" for index in (0, 1)]
         wait_for(lambda: all("DUE TO PREEMPTION" in log.read_text() for log in logs), "preemption")
@@ -108,9 +106,7 @@ class Faults(StudyTest):
         study = self.write(STUDY, seeds=2, steps=4000)
         out, said = self.submit(study, "--trials-per-task", "1", "--sbatch=--exclude=n3")
         job = said["jobs"][0]
-        first = out / "softmax" / "seed-1" / "checkpoints"
-        wait_for(lambda: list(first.glob("step-*/DONE")), "checkpoints of the first task")
-        hold(out)
+        hold_when_begun(out, lambda runs: out / "softmax" / "seed-1" in runs)
         again = self.resume(out)
         self.assertEqual(again["jobs"], [])
         self.assertGreater(again["queued_before"], 0)
@@ -139,8 +135,7 @@ class Faults(StudyTest):
         def warned():
             return all(log.exists() and "finishes its step first" in log.read_text() for log in logs)
 
-        wait_for(lambda: self.begun(out) == 2, "checkpoints")
-        hold(out)
+        hold_when_begun(out, lambda runs: len(runs) == 2)
         wait_for(warned, "the signal")
         release(out)
         self.wait_well(out)

@@ -51,29 +51,49 @@ def tasks_of(*jobs):
 
 
 def trials_below(directory):
-    """Processes that train a run there."""
-    found = []
+    """Processes that train a run there, and the run of each."""
+    found = {}
     for process in pathlib.Path("/proc").iterdir():
         try:
             words = (process / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"--heartbeat" in words and any(word.startswith(bytes(directory)) for word in words):
-            found.append(int(process.name))
+        runs = [word for word in words if word.startswith(bytes(directory))]
+        if b"--heartbeat" in words and runs:
+            found[int(process.name)] = pathlib.Path(os.fsdecode(runs[0]))
     return found
+
+
+def tell(process, signal_number):
+    try:
+        os.kill(process, signal_number)
+    except ProcessLookupError:
+        pass
 
 
 def tell_trials(directory, signal_number):
     for process in trials_below(directory):
-        try:
-            os.kill(process, signal_number)
-        except ProcessLookupError:
-            pass
+        tell(process, signal_number)
 
 
 def hold(directory):
     """Trials stand still, so that they last until the test has done what it wants to do, however fast the machine is."""
     tell_trials(directory, signal.SIGSTOP)
+
+
+def hold_when_begun(directory, enough):
+    """Each as soon as it has a checkpoint, until `enough(runs that were held)`; then all."""
+    held = set()
+
+    def look():
+        for process, place in trials_below(directory).items():
+            if place not in held and any(place.glob("checkpoints/step-*/DONE")):
+                tell(process, signal.SIGSTOP)
+                held.add(place)
+        return enough(held)
+
+    wait_for(look, "checkpoints")
+    hold(directory)
 
 
 def release(directory):
@@ -126,6 +146,3 @@ class StudyTest(unittest.TestCase):
         files, others = repeatable_files(out), repeatable_files(other)
         self.assertEqual(sorted(files), sorted(others))
         self.assertEqual([name for name in files if files[name] != others[name]], [])
-
-    def begun(self, out):
-        return len({done.parents[1] for done in out.rglob("checkpoints/step-*/DONE")})

@@ -12,7 +12,7 @@ if(NOT EUREKA_TORCH_DIR)
   target_include_directories(eureka_libtorch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
   target_link_libraries(eureka_libtorch INTERFACE ${TORCH_LIBRARIES})
 else()
-  # Not by its TorchConfig.cmake: that of a CUDA build stops without the CUDA toolkit, of which we use nothing.
+  # Not by its TorchConfig.cmake: that of a CUDA build stops without the CUDA toolkit, which we can do without.
   foreach(file include/ATen/ATen.h lib/libtorch.so lib/libtorch_cpu.so lib/libc10.so)
     if(NOT EXISTS ${EUREKA_TORCH_DIR}/${file})
       message(FATAL_ERROR "${EUREKA_TORCH_DIR} is no libtorch: it has no ${file}.")

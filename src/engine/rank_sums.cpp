@@ -3,8 +3,7 @@
 namespace eureka {
 namespace {
 
-constexpr const char* kHowToHaveGloo =
-    "apt-get install libgloo-dev, then make build with Debian's libtorch (docs/ranks.md)";
+constexpr const char* kHowToHaveGloo = "apt-get install libgloo-dev, then make build (docs/ranks.md)";
 constexpr const char* kHowToHaveNccl =
     "make build TORCH=DIR with a libtorch for CUDA, nccl.h and CUDA's headers (docs/ranks.md)";
 

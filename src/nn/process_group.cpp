@@ -20,8 +20,7 @@ using namespace std::chrono_literals;
 // A scheduler may start the last of many processes minutes after the first.
 constexpr auto kPatienceToMeet = 5min;
 constexpr auto kPatienceToLeave = 20s;
-constexpr const char* kHowToHaveGloo =
-    "install libgloo-dev and run 'make build', with Debian's libtorch (docs/ranks.md)";
+constexpr const char* kHowToHaveGloo = "install libgloo-dev and build again (docs/ranks.md)";
 
 RankStore open_store(const RankPlace& place, bool first) {
   c10d::TCPStoreOptions options;

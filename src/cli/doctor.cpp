@@ -12,6 +12,7 @@
 #include "base/terminal.h"
 #include "cli/cli.h"
 #include "engine/engine.h"
+#include "engine/rank_sums.h"
 #include "io/json.h"
 #include "kernels/instruction_set.h"
 
@@ -64,6 +65,14 @@ Finding check_torch(TorchFacts& facts) {
   }
 }
 
+// Several of one run.
+Finding check_processes(const TorchFacts& torch) {
+  if (!has_torch_library()) return {Level::good, "processes", "a run has one: several take the reference engine", ""};
+  if (torch.version.empty()) return {Level::note, "processes", "not known: libtorch was not loaded", ""};
+  const RankSumsAdvice found = advice_on(load_rank_sums(), torch.devices.size() > 1);
+  return {found.advice.empty() ? Level::good : Level::note, "processes", found.text, found.advice};
+}
+
 Finding check_processor() {
   const std::string text = fmt::format("{} cores, using {} of {}", std::thread::hardware_concurrency(),
                                        instruction_set(), fmt::join(instruction_sets(), ", "));
@@ -96,8 +105,9 @@ Finding check_space() {
 int doctor(bool json) {
   TorchFacts torch;
   // Braces keep the order.
-  const std::vector<Finding> findings = {check_torch(torch), check_blas(!torch.version.empty()), check_processor(),
-                                         check_environment(), check_space()};
+  const std::vector<Finding> findings = {check_torch(torch),     check_blas(!torch.version.empty()),
+                                         check_processes(torch), check_processor(),
+                                         check_environment(),    check_space()};
   constexpr const char* kLevels[] = {"ok", "note", "bad"};
   bool healthy = true;
   Json list = Json::array();

@@ -9,6 +9,7 @@
 #include "base/run_program.h"
 #include "engine/engine.h"
 #include "engine/libtorch_environment.h"
+#include "engine/rank_sums.h"
 
 namespace eureka {
 namespace {
@@ -85,6 +86,12 @@ TorchFacts load_torch_facts() {
   TorchFacts facts;
   entry_point<decltype(eureka_torch_facts)>("eureka_torch_facts")(facts);
   return facts;
+}
+
+RankSums load_rank_sums() {
+  RankSums sums;
+  entry_point<decltype(eureka_rank_sums)>("eureka_rank_sums", std::nullopt)(sums);
+  return sums;
 }
 
 }  // namespace eureka

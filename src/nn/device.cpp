@@ -15,21 +15,51 @@ int device_count(at::DeviceType type) {
   return c10::impl::hasDeviceGuardImpl(type) ? c10::impl::getDeviceGuardImpl(type)->deviceCount() : 0;
 }
 
-// Asked of the driver, whose C interface needs no CUDA header; empty if it does not say.
-std::string cuda_device_name(int index) {
-  void* driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (driver == nullptr) return {};
-  auto* start = reinterpret_cast<int (*)(unsigned)>(::dlsym(driver, "cuInit"));
-  auto* find = reinterpret_cast<int (*)(int*, int)>(::dlsym(driver, "cuDeviceGet"));
-  auto* name_of = reinterpret_cast<int (*)(char*, int, int)>(::dlsym(driver, "cuDeviceGetName"));
-  int device = 0;
-  std::array<char, 256> name{};
-  const bool known = start != nullptr && find != nullptr && name_of != nullptr && start(0) == 0 &&
-                     find(&device, index) == 0 && name_of(name.data(), name.size() - 1, device) == 0;
-  return known ? name.data() : std::string();
-}
+// The driver, whose C interface needs no CUDA header.
+class CudaDriver {
+ public:
+  CudaDriver() : library_(::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
+    auto* start = found<int (*)(unsigned)>("cuInit");
+    if (start == nullptr || start(0) != 0) library_ = nullptr;
+  }
+
+  // Empty if it does not say.
+  std::string name_of(int index) const {
+    std::array<char, 256> name{};
+    auto* ask = found<int (*)(char*, int, int)>("cuDeviceGetName");
+    const std::optional<int> device = handle_of(index);
+    return device && ask != nullptr && ask(name.data(), name.size() - 1, *device) == 0 ? name.data() : std::string();
+  }
+  std::string identity_of(int index) const {
+    std::array<unsigned char, 16> bytes{};
+    auto* ask = found<int (*)(unsigned char*, int)>("cuDeviceGetUuid_v2");
+    const std::optional<int> device = handle_of(index);
+    if (!device || ask == nullptr || ask(bytes.data(), *device) != 0) return {};
+    std::string text;
+    for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+    return text;
+  }
+
+ private:
+  template <class Function>
+  Function found(const char* name) const {
+    return library_ == nullptr ? nullptr : reinterpret_cast<Function>(::dlsym(library_, name));
+  }
+  std::optional<int> handle_of(int index) const {
+    int device = 0;
+    auto* find = found<int (*)(int*, int)>("cuDeviceGet");
+    return find != nullptr && find(&device, index) == 0 ? std::optional(device) : std::nullopt;
+  }
+
+  void* library_;
+};
 
 }  // namespace
+
+at::Device device_of_rank(const at::Device& asked, int local_rank, int devices) {
+  if (!asked.is_cuda() || asked.has_index() || devices == 0) return asked;
+  return {asked.type(), static_cast<at::DeviceIndex>(local_rank % devices)};
+}
 
 at::Device device_named(const std::string& name) {
   const at::Device device = [&] {
@@ -50,11 +80,25 @@ at::Device device_named(const std::string& name) {
   return device;
 }
 
+std::string device_identity(const at::Device& device) {
+  return device.is_cuda() ? CudaDriver().identity_of(device.has_index() ? device.index() : 0) : "";
+}
+
+std::optional<at::Device> cuda_device_of_rank(int local_rank) {
+  const int count = device_count(at::kCUDA);
+  if (count == 0) return {};
+  return device_of_rank(at::Device(at::kCUDA), local_rank, count);
+}
+
+void make_current(const at::Device& device) {
+  if (device.is_cuda() && device.has_index()) c10::impl::getDeviceGuardImpl(device.type())->setDevice(device);
+}
+
 std::vector<std::string> device_names() {
   std::vector<std::string> names = {"cpu"};
   const int count = at::hasCUDA() ? device_count(at::kCUDA) : 0;
   for (int i = 0; i < count; ++i) {
-    const std::string model = cuda_device_name(i);
+    const std::string model = CudaDriver().name_of(i);
     names.push_back(model.empty() ? fmt::format("cuda:{}", i) : fmt::format("cuda:{} ({})", i, model));
   }
   return names;

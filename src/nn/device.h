@@ -4,6 +4,7 @@
 // to it from ordinary memory; a step should wait once.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,18 @@ namespace eureka {
 
 // Throws Error(config) when the name means nothing, or this libtorch sees no such device here.
 at::Device device_named(const std::string& name);
+
+// Which piece of hardware it is, by whatever number this process knows it; empty where nobody says.
+std::string device_identity(const at::Device& device);
+
+// `asked`, and where that leaves open which one, that of the local rank among several processes. Those that a process
+// sees are counted round: a launcher may have left each its own alone.
+at::Device device_of_rank(const at::Device& asked, int local_rank, int devices);
+// Nothing where this process sees none.
+std::optional<at::Device> cuda_device_of_rank(int local_rank);
+
+// What needs a device without a tensor that says which, such as pinned memory, takes this one.
+void make_current(const at::Device& device);
 
 // The devices this libtorch can train on here: cpu, then cuda:N with the maker's name.
 std::vector<std::string> device_names();

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "engine/rank_sums.h"
 #include "nn/device.h"
 #include "nn/guarded_engine.h"
 #include "nn/process_group.h"
@@ -15,6 +16,10 @@ eureka::Engine* eureka_make_reference_engine(const eureka::EngineConfig& config)
 }
 
 eureka::Ranks* eureka_join_ranks(const eureka::RankPlace& place) { return eureka::join_process_group(place).release(); }
+
+void eureka_rank_sums(eureka::RankSums& sums) {
+  sums = {.gloo = bool(eureka::gloo_connection()), .nccl = bool(eureka::nccl_connection())};
+}
 
 void eureka_torch_facts(eureka::TorchFacts& facts) {
   facts.version = fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH);

@@ -3,35 +3,26 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <thread>
-
-#include "base/error.h"
-
-#ifdef EUREKA_GLOO
-// Says that libtorch has it; Debian's says so itself.
-#ifndef USE_C10D_GLOO
-#define USE_C10D_GLOO
-#endif
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include "base/error.h"
+#include "nn/device.h"
+#include "nn/rank_backend.h"
+#include "nn/rank_device.h"
 #include "nn/rank_watch.h"
 
 namespace eureka {
 namespace {
 
 using namespace std::chrono_literals;
-using StorePointer = c10::intrusive_ptr<c10d::Store>;
 
 // A scheduler may start the last of many processes minutes after the first.
 constexpr auto kPatienceToMeet = 5min;
-// No sum is given up for its time: rank 0 may look or write while the others wait. Who has died is found by the watch.
-constexpr auto kLongestSum = 24h;
-constexpr auto kBetweenLooks = 1s;
 constexpr auto kPatienceToLeave = 20s;
+constexpr const char* kHowToHaveGloo = "install libgloo-dev and build again (docs/ranks.md)";
 
-StorePointer open_store(const RankPlace& place, bool first) {
+RankStore open_store(const RankPlace& place, bool first) {
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(place.port);
   options.isServer = first && place.leads();
@@ -39,18 +30,6 @@ StorePointer open_store(const RankPlace& place, bool first) {
   options.numWorkers = static_cast<std::size_t>(place.size);
   options.timeout = kPatienceToMeet;
   return c10::make_intrusive<c10d::TCPStore>(place.address, options);
-}
-
-c10::intrusive_ptr<c10d::ProcessGroupGloo> connect(const RankPlace& place, const StorePointer& store) {
-  auto options = c10d::ProcessGroupGloo::Options::create(kLongestSum);
-  const bool one_machine = place.address == "127.0.0.1" || place.address == "localhost" || place.address == "::1";
-  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface != nullptr && *interface != '\0')
-    options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(interface));
-  else
-    // Between machines, by the address that this one's own name stands for.
-    options->devices.push_back(one_machine ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
-                                           : c10d::ProcessGroupGloo::createDefaultDevice());
-  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.size, options);
 }
 
 // Without addresses in the source and backtraces.
@@ -62,36 +41,45 @@ std::string essence(const std::exception& failure) {
   return text;
 }
 
-class GlooGroup final : public ProcessGroup {
+std::string device_key(int rank) { return fmt::format("device-{}", rank); }
+
+class RankGroup final : public ProcessGroup {
  public:
-  explicit GlooGroup(const RankPlace& place) : place_(place) {
-    try {
+  RankGroup(const RankPlace& place, const RankConnections& connections)
+      : place_(place), connect_device_(connections.device) {
+    meet([&] {
       store_ = open_store(place, true);
-      group_ = connect(place, store_);
+      if (connections.host) host_ = connections.host(place, store_);
       watch_ = std::make_unique<RankWatch>(place, open_store(place, false));
-    } catch (const std::exception& failure) {
-      throw Error(ErrorKind::failed,
-                  fmt::format("rank {} cannot meet the others at {}:{}: {}", place.rank, place.address, place.port,
-                              essence(failure)),
-                  {},
-                  fmt::format("all {} processes must be told the same address and port, and reach them", place.size));
-    }
+    });
+    if (!host_) take(*connections.instead_of_host);
   }
 
-  ~GlooGroup() override {
-    // Its threads may wait for somebody who has died, and would be waited for.
-    if (!left_) (void)group_.release();
+  ~RankGroup() override {
+    if (left_) return;
+    // Their threads may wait for somebody who has died, and would be waited for.
+    if (host_) host_->abandon();
+    if (!device_backend_) return;
+    device_backend_->abandon();
+    watch_->end_process_soon();
   }
 
   const RankPlace& place() const override { return place_; }
 
-  void begin_sum(const at::Tensor& numbers) override {
-    std::vector<at::Tensor> tensors = {numbers};
-    begun_.push_back(group_->allreduce(tensors));
+  void work_on(const at::Device& device) override {
+    if (device == device_ || (device.is_cpu() && host_)) return;
+    if (device.is_cpu())
+      throw Error(ErrorKind::config,
+                  "this program was built where Gloo's headers are missing: several processes train on CUDA devices "
+                  "only",
+                  {}, fmt::format("--set run.device=cuda, or {}", kHowToHaveGloo));
+    take(device);
   }
 
+  void begin_sum(const at::Tensor& numbers) override { begun_.push_back(begin(numbers, &RankBackend::begin_sum)); }
+
   void finish() override {
-    for (const auto& work : begun_) wait(work);
+    for (const Begun& begun : begun_) end(begun);
     begun_.clear();
   }
 
@@ -110,6 +98,8 @@ class GlooGroup final : public ProcessGroup {
   }
 
   void leave() override {
+    for (RankBackend* backend : {device_backend_.get(), host_.get()})
+      if (backend != nullptr) backend->leave();
     watch_->stop();
     if (!place_.leads()) {
       store_->add("left", 1);
@@ -123,56 +113,113 @@ class GlooGroup final : public ProcessGroup {
   }
 
  private:
-  void share(void* data, std::size_t count, at::ScalarType type) {
-    if (count == 0) return;
-    std::vector<at::Tensor> tensors = {at::from_blob(data, {static_cast<std::int64_t>(count)}, type)};
-    wait(group_->broadcast(tensors));
-  }
+  struct Begun {
+    RankBackend* backend;
+    RankBackend::Work work;
+    at::Tensor numbers;
+    at::Tensor copy;  // the same tensor, where its own backend is there
+  };
 
-  void wait(const c10::intrusive_ptr<c10d::Work>& work) const {
-    while (true) {
-      try {
-        work->wait(kBetweenLooks);
-        return;
-      } catch (const std::exception& failure) {
-        std::string lost = watch_->lost();
-        if (work->isCompleted() && !work->isSuccess()) lost = essence(failure);
-        if (lost.empty()) continue;  // only late
-        throw Error(
-            ErrorKind::failed,
-            fmt::format("rank {} of {}: another process of this run has ended ({})", place_.rank, place_.size, lost),
-            {}, "start all of them again with --resume: the run goes on from its last checkpoint");
-      }
+  template <class Step>
+  void meet(const Step& step) const {
+    try {
+      step();
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& failure) {
+      throw Error(ErrorKind::failed,
+                  fmt::format("rank {} cannot meet the others at {}:{}: {}", place_.rank, place_.address, place_.port,
+                              essence(failure)),
+                  {},
+                  fmt::format("all {} processes must be told the same address and port, and reach them", place_.size));
     }
   }
 
+  void take(const at::Device& device) {
+    meet([&] {
+      if (!device.is_cpu()) refuse_shared(devices_of_all(device));
+      if (!device_backend_ && connect_device_) device_backend_ = connect_device_(place_, store_);
+    });
+    device_ = device;
+  }
+
+  std::vector<RankDevice> devices_of_all(const at::Device& own) const {
+    const std::string text = text_of(device_told(own));
+    store_->set(device_key(place_.rank), std::vector<std::uint8_t>(text.begin(), text.end()));
+    std::vector<RankDevice> devices;
+    for (int rank = 0; rank < place_.size; ++rank) {
+      const std::vector<std::uint8_t> told = store_->get(device_key(rank));
+      devices.push_back(device_in({told.begin(), told.end()}));
+    }
+    return devices;
+  }
+
+  Begun begin(const at::Tensor& numbers, RankBackend::Work (RankBackend::*what)(const at::Tensor&)) const {
+    RankBackend* own = numbers.is_cpu() ? host_.get() : device_backend_.get();
+    Begun begun{own, {}, numbers, numbers};
+    if (own == nullptr) {
+      begun.backend = numbers.is_cpu() ? device_backend_.get() : host_.get();
+      begun.copy = numbers.is_cpu() ? numbers.to(*device_, numbers.scalar_type(), /*non_blocking=*/false, /*copy=*/true)
+                                    : numbers.cpu();
+    }
+    try {
+      begun.work = (begun.backend->*what)(begun.copy);
+    } catch (const std::exception& failure) {
+      end_all(essence(failure));
+    }
+    return begun;
+  }
+
+  void end(const Begun& begun) const {
+    for (bool done = false; !done;) {
+      try {
+        done = begun.backend->is_done(*begun.work);
+      } catch (const std::exception& failure) {
+        end_all(essence(failure));
+      }
+      if (done) break;
+      if (const std::string lost = watch_->lost(); !lost.empty()) end_all(lost);
+    }
+    if (!begun.copy.is_same(begun.numbers)) at::Tensor(begun.numbers).copy_(begun.copy);
+  }
+
+  void share(void* data, std::size_t count, at::ScalarType type) {
+    if (count == 0) return;
+    end(begin(at::from_blob(data, {static_cast<std::int64_t>(count)}, type), &RankBackend::begin_share));
+  }
+
+  [[noreturn]] void end_all(const std::string& why) const {
+    throw Error(ErrorKind::failed,
+                fmt::format("rank {} of {}: another process of this run has ended ({})", place_.rank, place_.size, why),
+                {}, "start all of them again with --resume: the run goes on from its last checkpoint");
+  }
+
   RankPlace place_;
-  StorePointer store_;
-  c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
+  RankStore store_;
+  ConnectRanks connect_device_;
+  std::unique_ptr<RankBackend> host_, device_backend_;
   std::unique_ptr<RankWatch> watch_;
-  std::vector<c10::intrusive_ptr<c10d::Work>> begun_;
+  std::optional<at::Device> device_;
+  std::vector<Begun> begun_;
   bool left_ = false;
 };
 
 }  // namespace
 
-bool has_process_groups() { return true; }
-
-std::unique_ptr<ProcessGroup> join_process_group(const RankPlace& place) { return std::make_unique<GlooGroup>(place); }
-
-}  // namespace eureka
-
-#else
-
-namespace eureka {
-
-bool has_process_groups() { return false; }
-
-std::unique_ptr<ProcessGroup> join_process_group(const RankPlace&) {
-  throw Error(ErrorKind::config, "this program was built where Gloo's headers are missing: it trains in one process",
-              {}, "install libgloo-dev and run 'make build', with Debian's libtorch (docs/ranks.md)");
+std::unique_ptr<ProcessGroup> join_process_group(const RankPlace& place, const RankConnections& connections) {
+  RankConnections all = connections;
+  if (!all.host && !all.device)
+    throw Error(ErrorKind::config,
+                "this program was built where the headers of Gloo and of NCCL are missing: it trains in one process",
+                {}, kHowToHaveGloo);
+  if (!all.host && !all.instead_of_host) {
+    all.instead_of_host = cuda_device_of_rank(place.local_rank);
+    if (!all.instead_of_host)
+      throw Error(ErrorKind::config,
+                  "this program was built where Gloo's headers are missing, and there is no CUDA device for NCCL", {},
+                  kHowToHaveGloo);
+  }
+  return std::make_unique<RankGroup>(place, all);
 }
 
 }  // namespace eureka
-
-#endif

@@ -39,6 +39,14 @@ void RankWatch::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void RankWatch::end_process_soon() {
+  std::thread([] {
+    std::this_thread::sleep_for(kGrace);
+    ::_exit(1);
+  }).detach();
+  stop();
+}
+
 std::string RankWatch::lost() const {
   const std::lock_guard lock(mutex_);
   if (!lost_.empty()) return lost_;

@@ -33,6 +33,9 @@ class RankWatch {
 
   void stop();
 
+  // This process is about to end; if what waits on a device keeps it from that, it is ended from here.
+  void end_process_soon();
+
  private:
   using Clock = std::chrono::steady_clock;
   struct Seen {

@@ -57,9 +57,12 @@ std::map<std::string, const StateTensor*> by_name(const std::vector<StateTensor>
 
 // Processes of one machine take a device each, where the config leaves it open.
 at::Device device_of(const EngineConfig& config) {
-  const at::Device device = device_named(config.device);
-  if (config.ranks == nullptr || !device.is_cuda() || device.has_index()) return device;
-  return {device.type(), static_cast<at::DeviceIndex>(config.ranks->place().local_rank % at::getNumGPUs())};
+  const at::Device asked = device_named(config.device);
+  if (config.ranks == nullptr) return asked;
+  const at::Device own = device_of_rank(asked, config.ranks->place().local_rank, static_cast<int>(at::getNumGPUs()));
+  make_current(own);
+  static_cast<ProcessGroup*>(config.ranks)->work_on(own);
+  return own;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Torch's headers for all of this layer, but for c10d's (process_group.cpp); precompiled. Tensors and autograd are
-// enough: torch/torch.h would bring a 600 MB precompiled header that costs every file six seconds more.
+// Torch's headers for all of this layer, but for c10d's (process_group.cpp and its backends); precompiled. Tensors and
+// autograd are enough: torch/torch.h would bring a 600 MB precompiled header that costs every file six seconds more.
 #pragma once
 
 #include <ATen/ATen.h>

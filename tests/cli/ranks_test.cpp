@@ -238,5 +238,19 @@ TEST(Ranks, SayWhatTheyCannotDo) {
   refused({}, {"--ranks", "slurm"}, "srun");
 }
 
+TEST(Ranks, DoctorSaysWhetherTheyWork) {
+  EUREKA_NEEDS_TORCH();
+  const Json report = Json::parse(eureka_command({"doctor", "--json"}).out);
+  for (const Json& finding : report.at("findings")) {
+    if (finding.at("subject") != "processes") continue;
+    const auto text = finding.at("text").get<std::string>();
+    const bool on_cpu = text.starts_with("a run may have several") && text.find("one on the CPU") == std::string::npos;
+    EXPECT_EQ(on_cpu, several_processes_work()) << finding;
+    EXPECT_EQ(finding.at("level") == "ok", finding.at("advice") == "") << finding;
+    return;
+  }
+  FAIL() << report;
+}
+
 }  // namespace
 }  // namespace eureka

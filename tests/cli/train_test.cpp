@@ -263,7 +263,7 @@ TEST(Doctor, SpeaksJson) {
   EUREKA_NEEDS_TORCH();
   const CommandResult result = eureka_command({"doctor", "--json"});
   const Json report = Json::parse(result.out);
-  EXPECT_EQ(report.at("findings").size(), 5U);
+  EXPECT_EQ(report.at("findings").size(), 6U);
   const Json& libtorch = report.at("libtorch");
   EXPECT_GE(libtorch.at("version").get<std::string>(), "1.13");
   EXPECT_TRUE(fs::exists(libtorch.at("path").get<std::string>())) << libtorch;

@@ -4,39 +4,15 @@
 
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <thread>
 
 #include "base/error.h"
 #include "engine/fused_cases.h"
-#include "nn/process_group.h"
 #include "nn/reference_engine.h"
-
-#define EUREKA_NEEDS_PROCESS_GROUPS() \
-  if (!has_process_groups()) GTEST_SKIP() << "built where Gloo's headers are missing"
+#include "support/rank_threads.h"
 
 namespace eureka {
 namespace {
-
-// Calls `work` on `size` ranks at a time; what one throws is thrown here.
-void over_ranks(int size, const std::function<void(Ranks&)>& work) {
-  const int port = free_port();
-  std::vector<std::thread> threads;
-  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(size));
-  for (int rank = 0; rank < size; ++rank)
-    threads.emplace_back([&, rank] {
-      try {
-        const auto ranks = join_process_group(place_on_this_machine(rank, size, port));
-        work(*ranks);
-        ranks->leave();
-      } catch (...) {
-        failures[static_cast<std::size_t>(rank)] = std::current_exception();
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
-}
 
 struct Outcome {
   StepResult result;
@@ -73,7 +49,7 @@ std::vector<EngineConfig> models_of_every_kind() {
 }
 
 TEST(Ranks, GradientsLossesAndEvaluationsAreThoseOfOneProcessWhateverTheShares) {
-  EUREKA_NEEDS_PROCESS_GROUPS();
+  EUREKA_NEEDS_GLOO();
   for (EngineConfig config : models_of_every_kind()) {
     config.double_precision = true;
     // 7 divides by none of them, 3 leaves one of four ranks without a sample.
@@ -106,7 +82,7 @@ TEST(Ranks, GradientsLossesAndEvaluationsAreThoseOfOneProcessWhateverTheShares) 
 
 // A label that nobody asks for on one of the ranks gives it no loss, not 0/0.
 TEST(Ranks, AShareMayAskForNothing) {
-  EUREKA_NEEDS_PROCESS_GROUPS();
+  EUREKA_NEEDS_GLOO();
   EngineConfig config = decoder_config();
   config.double_precision = true;
   Batch batch = random_batch(config.shape, 4);
@@ -122,7 +98,7 @@ TEST(Ranks, AShareMayAskForNothing) {
 }
 
 TEST(Ranks, ManyStepsEndOnTheSameBitsEverywhere) {
-  EUREKA_NEEDS_PROCESS_GROUPS();
+  EUREKA_NEEDS_GLOO();
   EngineConfig config = base_config();
   config.clip = 0.5;
   std::vector<EngineState> states(3);
@@ -143,6 +119,7 @@ TEST(Ranks, ManyStepsEndOnTheSameBitsEverywhere) {
 class NotingGroup final : public ProcessGroup {
  public:
   const RankPlace& place() const override { return place_; }
+  void work_on(const at::Device&) override {}
   void begin_sum(const at::Tensor& numbers) override {
     begins.push_back(numbers.storage_offset());
     counts.push_back(numbers.numel());
@@ -185,7 +162,7 @@ TEST(Ranks, AddUpTheEndOfTheGradientWhileItsBeginningIsStillComputed) {
 }
 
 TEST(Ranks, ShareWhatRankZeroHas) {
-  EUREKA_NEEDS_PROCESS_GROUPS();
+  EUREKA_NEEDS_GLOO();
   over_ranks(3, [](Ranks& ranks) {
     std::string text = ranks.place().leads() ? "a longer text than theirs" : "theirs";
     ranks.share(text);
@@ -200,7 +177,7 @@ TEST(Ranks, ShareWhatRankZeroHas) {
 }
 
 TEST(Ranks, RefuseAModelThatNormalizesOverItsBatch) {
-  EUREKA_NEEDS_PROCESS_GROUPS();
+  EUREKA_NEEDS_GLOO();
   over_ranks(1, [](Ranks& ranks) {
     EngineConfig config = resnet_config();
     config.ranks = &ranks;
@@ -209,7 +186,7 @@ TEST(Ranks, RefuseAModelThatNormalizesOverItsBatch) {
 }
 
 TEST(Ranks, OneThatFallsSilentEndsTheOthers) {
-  EUREKA_NEEDS_PROCESS_GROUPS();
+  EUREKA_NEEDS_GLOO();
   const int port = free_port();
   std::thread other([&] {
     // Gone without leave(), but its connections stay open, as those of a frozen process or a lost machine do.

@@ -5,7 +5,7 @@
 # What the program needs, without libtorch; what the reference engine on libtorch needs; what the tests and benches need.
 PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
                     libtomlplusplus-dev zlib1g-dev libpng-dev libmicrohttpd-dev python3
-TORCH_PACKAGES := libopenblas-openmp-dev
+TORCH_PACKAGES := libopenblas-openmp-dev libgloo-dev
 TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
 # What the statistics are held against.
 ORACLE_PACKAGES := r-cran-survival
@@ -26,7 +26,7 @@ PYTHON ?= python3
 export TORCH PYTHON
 ifeq ($(TORCH),)
 # Gloo's headers: for one run over several processes.
-TORCH_PACKAGES += libtorch-dev libgloo-dev
+TORCH_PACKAGES += libtorch-dev
 endif
 
 help:
@@ -114,7 +114,7 @@ test-cluster:
 	@scripts/install-packages $(PROGRAM_PACKAGES) $(TEST_PACKAGES) $(CLUSTER_PACKAGES)
 	@scripts/configure release TESTS
 	@cmake --build --preset release -j $(JOBS) --target eureka
-	ctest --preset release -L slurm
+	ctest --preset release -L slurm --repeat until-pass:2
 
 test-all: test
 	ctest --preset release -j $(JOBS) -L slow

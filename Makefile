@@ -7,6 +7,8 @@ PROGRAM_PACKAGES := g++ cmake ninja-build ccache libhwy-dev libeigen3-dev libfmt
                     libtomlplusplus-dev zlib1g-dev libpng-dev libmicrohttpd-dev python3
 TORCH_PACKAGES := libopenblas-openmp-dev libgloo-dev
 TEST_PACKAGES := python3 libgtest-dev libgmock-dev libmpfr-dev protobuf-compiler
+# The Python package with what Debian has of NumPy and PyTorch.
+PYTHON_TEST_PACKAGES := python3-dev python3-venv python3-pip python3-numpy python3-pytest python3-torch
 # What the statistics are held against.
 ORACLE_PACKAGES := r-cran-survival
 BENCH_PACKAGES := libbenchmark-dev libopenblas-openmp-dev python3-torch
@@ -100,7 +102,7 @@ pictures: web demo
 	node web/scripts/pictures.mjs build/eureka runs/demo docs/pictures
 
 test: packages
-	@scripts/install-packages $(TEST_PACKAGES) $(ORACLE_PACKAGES)
+	@scripts/install-packages $(TEST_PACKAGES) $(PYTHON_TEST_PACKAGES) $(ORACLE_PACKAGES)
 	@scripts/check-layers
 	@scripts/build-web --if-possible
 	@scripts/configure release TORCH TESTS

@@ -1,5 +1,6 @@
 """A watched run's directory under every verb of the program that reads runs."""
 
+import gc
 import json
 import math
 import re
@@ -111,3 +112,14 @@ def test_its_curve_is_that_of_its_validation(runs):
     assert eureka.Run(runs / "sooner").curve().name == "val_accuracy"
     assert eureka.Run(runs / "loss").curve().name == "train_loss"
     assert eureka.Run(runs / "later").curve().detect(plateau_level=0.5).moment.step == pytest.approx(180, abs=2)
+
+
+def test_without_a_place_of_its_own_it_goes_with_the_watch():
+    model = models.made("encoder")
+    with eureka.watch(model, every=5) as w:
+        models.train(model, 5, w)
+    place = w.path
+    assert place is not None and (place / "metrics.jsonl").exists()
+    del w
+    gc.collect()
+    assert not place.exists()

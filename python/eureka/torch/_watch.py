@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 import tempfile
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +180,7 @@ class Watch:
     def _create(self) -> None:
         if self._out is None:
             self._out = tempfile.mkdtemp(prefix="eureka-watch-")
+            weakref.finalize(self, shutil.rmtree, self._out, ignore_errors=True)
         parameters = list(self.model.parameters())
         self._run = _core.WatchedRun(
             str(self._out),
@@ -227,9 +230,9 @@ def watch(
 
     The first step and every ``every``-th are looked at: ``samples`` samples of the first microbatch, in the training's
     own forward and backward pass, whose numbers stay what they are to the last bit. ``out`` becomes a run directory
-    that ``eureka detect`` and ``eureka report`` read; a temporary one when left out. ``plateau_level`` is where the
-    task is known to stall; ``scaler`` the GradScaler of a mixed-precision training, so that gradients are told without
-    its factor.
+    that ``eureka detect`` and ``eureka report`` read; when left out, a temporary one that goes with the watch.
+    ``plateau_level`` is where the task is known to stall; ``scaler`` the GradScaler of a mixed-precision training, so
+    that gradients are told without its factor.
 
     What could not be seen is in :attr:`Watch.notes`.
     """

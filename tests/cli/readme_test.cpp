@@ -66,8 +66,9 @@ constexpr const char* kShortened = R"(#!/bin/sh
 case "$1 $2" in
   "data get") [ -n "$EUREKA_TEST_NETWORK" ] || exit 0 ;;
   "serve "*)
+    rm -f address
     "$EUREKA_TEST_PROGRAM" serve "$2" --port 0 > address &
-    until grep -q http address; do kill -0 $! || exit 1; sleep 0.1; done
+    until grep -q http address 2> /dev/null; do kill -0 $! || exit 1; sleep 0.1; done
     kill $! && wait $!
     exit ;;
 esac

@@ -16,7 +16,7 @@ PYTHON_PACKAGES := python3-dev python3-venv python3-pip
 CLUSTER_PACKAGES := slurmctld slurmd slurm-client munge faketime parallel
 NEON_PACKAGES := g++-aarch64-linux-gnu qemu-user
 WEB_PACKAGES := nodejs npm
-LINT_PACKAGES := clang-format clang-tidy python3
+LINT_PACKAGES := clang clang-format clang-tidy python3
 CLANG_PACKAGES := clang libclang-rt-14-dev
 PACKAGE_PACKAGES := dpkg-dev file
 # Of fuzzing, for each target.

@@ -1,11 +1,17 @@
 // What c10d's backends have in common, for gloo_backend.cpp and nccl_backend.cpp.
 #pragma once
 
+#include <chrono>
 #include <vector>
 
 #include "nn/rank_backend.h"
 
 namespace eureka {
+
+// No sum is given up for its time: rank 0 may look or write while the others wait. Who has died is found by the watch.
+inline constexpr std::chrono::hours kLongestSum{24};
+// So long is_done() waits for a sum.
+inline constexpr std::chrono::seconds kBetweenLooks{1};
 
 template <class Group>
 class C10dBackend : public RankBackend {

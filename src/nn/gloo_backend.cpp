@@ -8,19 +8,12 @@
 #endif
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
-#include <chrono>
 #include <cstdlib>
 
 #include "nn/c10d_backend.h"
 
 namespace eureka {
 namespace {
-
-using namespace std::chrono_literals;
-
-// No sum is given up for its time: rank 0 may look or write while the others wait. Who has died is found by the watch.
-constexpr auto kLongestSum = 24h;
-constexpr auto kBetweenLooks = 1s;
 
 class GlooBackend final : public C10dBackend<c10d::ProcessGroupGloo> {
  public:

@@ -21,8 +21,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLongestSum = 24h;
-constexpr auto kBetweenLooks = 1s;
 // A step waits for a few sums: what is lost of a pause here is lost of a step.
 constexpr auto kPause = 20us;
 

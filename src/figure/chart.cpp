@@ -128,6 +128,8 @@ class ChartLayout {
       const Scale y = y_scales_[i].moved(frame.top + frame.height, frame.top);
       PanelPainter(drawing_, chart_.panels[i], frame, x, y).paint(column == 0, margin);
     }
+    for (double at = top + height; at < drawing_.frames.back().top - title_room + 1; at += height)
+      drawing_.breaks.push_back(at);
     const int rows = (static_cast<int>(chart_.panels.size()) + columns_ - 1) / columns_;
     drawing_.height = std::ceil(top + rows * height + 2);
   }

@@ -147,6 +147,19 @@ TEST_F(Report, IsLegibleWithOneThirteenAndFortyArms) {
   }
 }
 
+// On one sheet forty panels were too small to be read.
+TEST_F(Report, PartsFiguresThatAreTallerThanASheet) {
+  DrawnStudy study{.arms = {}, .seeds = 1, .every = 100};
+  for (std::size_t i = 0; i < 40; ++i) study.arms.push_back(fmt::format("arm-{}", i));
+  write_study(at("study"), study);
+  const std::string text = page({at("study")});
+  EXPECT_THAT(text, HasSubstr("<div class=\"sheets\" aria-hidden=\"true\"><svg viewBox=\"0 0 "));
+  EXPECT_THAT(text, HasSubstr("<use href=\"#study/survival/title/drawn\"/>"));
+  EXPECT_THAT(text, HasSubstr("<g id=\"study/survival/title/drawn\">"));
+  write_study(at("small"), {});
+  EXPECT_THAT(page({at("small")}), Not(HasSubstr("class=\"sheets\"")));
+}
+
 TEST_F(Report, OfAStudyWithoutAnyMomentSaysSo) {
   write_study(at("study"), {.has_moments = false});
   // No speed-up is known: an empty forest plot would tell nothing.

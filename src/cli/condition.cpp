@@ -1,6 +1,7 @@
 // eureka condition: the conditioning of softmax attention, theory beside measurement.
 #include "cli/condition.h"
 #include "base/output.h"
+#include "base/process_facts.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -36,7 +37,10 @@ std::string plotted(const LogCurve& curve) {
 void emit(const ConditionReport& report, const ConditionOutput& output) {
   if (!output.csv.empty()) atomic_write(output.csv, report.tables.front().csv());
   if (output.json) {
-    Json json = {{"tests", report.theorem}, {"rows", report.tables.front().json()}};
+    Json json = {{"eureka", EUREKA_VERSION},
+                 {"command", command_line()},
+                 {"tests", report.theorem},
+                 {"rows", report.tables.front().json()}};
     if (report.tables.size() > 1) json["laws"] = report.tables[1].json();
     print("{}\n", Lines{json.dump(2)});
     return;

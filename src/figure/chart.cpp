@@ -24,8 +24,9 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
   for (const Panel& panel : chart.panels) {
     for (const Series& series : panel.series) add({series.name, series.tone});
     for (const Dots& dots : panel.dots) add({dots.name, {.color = dots.color}, dots.shape});
-    for (const ReferenceLine& line : panel.lines) add({line.name, line.tone});
   }
+  for (const Panel& panel : chart.panels)
+    for (const ReferenceLine& line : panel.lines) add({line.name, line.tone});
   return entries;
 }
 
@@ -90,17 +91,28 @@ class ChartLayout {
         row_name_width_ = std::max(row_name_width_, std::min(120.0, text_width(row.name, kTickSize)));
       rows_ = std::max(rows_, chart_.panels[i].rows.size());
       has_titles_ |= !chart_.panels[i].title.empty();
-      has_y_labels_ |= !chart_.panels[i].y.label.empty();
+      const std::size_t lines = label_lines(chart_.panels[i].y.label, chart_.panel_height + kLabelReach).size();
+      if (lines > 0) y_label_room_ = std::max(y_label_room_, 4 + kLabelLine * static_cast<double>(lines));
     }
   }
 
-  double left_margin() const { return std::max(tick_width_ + 12 + (has_y_labels_ ? 18 : 0), row_name_width_ + 14); }
+  // Curves end where they end, not at the next round number; dots keep their distance from the edge.
+  Axis x_axis(std::size_t panel) const {
+    Axis axis = chart_.panels[panel].x;
+    if (!axis.high && chart_.panels[panel].dots.empty() && !extents_[panel].x.is_empty())
+      axis.high = extents_[panel].x.high;
+    return axis;
+  }
+
+  double left_margin() const { return std::max(tick_width_ + 12 + y_label_room_, row_name_width_ + 14); }
 
   void place_panels(double top) {
     const double margin = left_margin();
     const double panel_width = (drawing_.width - 12) / columns_;
     const double plot_width = std::max(40.0, panel_width - margin - kGapBetween);
-    const double title_room = has_titles_ ? 24 : 6;
+    double title_room = has_titles_ ? 24 : 6;
+    for (const Panel& panel : chart_.panels)
+      if (label_lines(panel.title, plot_width).size() > 1) title_room = 24 + kLabelLine;
     const double rows_room = rows_ > 0 ? 18 + kRowHeight * static_cast<double>(rows_) : 0;
     const double below = 18 + 20 + rows_room + 6;
     const double height = title_room + chart_.panel_height + below;
@@ -112,10 +124,12 @@ class ChartLayout {
                         .width = plot_width,
                         .height = chart_.panel_height};
       const int most = std::max(4, static_cast<int>(plot_width / 60));
-      const Scale x(extents_[i].x, chart_.panels[i].x, frame.left, frame.left + frame.width, most);
+      const Scale x(extents_[i].x, x_axis(i), frame.left, frame.left + frame.width, most);
       const Scale y = y_scales_[i].moved(frame.top + frame.height, frame.top);
       PanelPainter(drawing_, chart_.panels[i], frame, x, y).paint(column == 0, margin);
     }
+    for (double at = top + height; at < drawing_.frames.back().top - title_room + 1; at += height)
+      drawing_.breaks.push_back(at);
     const int rows = (static_cast<int>(chart_.panels.size()) + columns_ - 1) / columns_;
     drawing_.height = std::ceil(top + rows * height + 2);
   }
@@ -125,9 +139,9 @@ class ChartLayout {
   int columns_ = 1;
   std::vector<Extents> extents_;
   std::vector<Scale> y_scales_;
-  double tick_width_ = 20, row_name_width_ = 0;
+  double tick_width_ = 20, row_name_width_ = 0, y_label_room_ = 0;
   std::size_t rows_ = 0;
-  bool has_titles_ = false, has_y_labels_ = false;
+  bool has_titles_ = false;
 };
 
 }  // namespace

@@ -99,6 +99,7 @@ struct Drawing {
   std::string title;
   std::vector<Item> items = {};
   std::vector<Frame> frames = {};
+  std::vector<double> breaks = {};  // heights between rows of plots, where sheets of paper may part it
 
   void add(Item item) { items.push_back(std::move(item)); }
 };

@@ -27,6 +27,15 @@ bool is_finite(const BandPoint& point) {
 
 }  // namespace
 
+std::vector<std::string> label_lines(const std::string& text, double width) {
+  if (text.empty()) return {};
+  std::vector<std::string> lines = wrapped_lines(text, kLabelSize, width);
+  for (std::size_t i = 2; i < lines.size(); ++i) lines[1] += " " + lines[i];
+  lines.resize(std::min<std::size_t>(2, lines.size()));
+  for (std::string& line : lines) line = fitted(line, kLabelSize, width);
+  return lines;
+}
+
 void PanelPainter::paint(bool is_first_column, double margin) {
   grid();
   rests();
@@ -111,9 +120,10 @@ void PanelPainter::dots(const Dots& dots) {
 }
 
 void PanelPainter::labels(bool is_first_column, double margin) {
-  if (!panel_.title.empty())
-    drawing_.add(Text{.at = {frame_.left, frame_.top - 9},
-                      .text = fitted(panel_.title, kLabelSize, frame_.width),
+  const std::vector<std::string> title = label_lines(panel_.title, frame_.width);
+  for (std::size_t i = 0; i < title.size(); ++i)
+    drawing_.add(Text{.at = {frame_.left, frame_.top - 9 - kLabelLine * static_cast<double>(title.size() - 1 - i)},
+                      .text = title[i],
                       .size = kLabelSize});
   for (const Tick& tick : y_.ticks())
     drawing_.add(Text{.at = {frame_.left - 7, y_.place(tick.at) + 4},
@@ -138,13 +148,17 @@ void PanelPainter::labels(bool is_first_column, double margin) {
                     .size = kLabelSize,
                     .color = Color::muted(),
                     .anchor = Anchor::middle});
-  if (is_first_column && !panel_.y.label.empty())
-    drawing_.add(Text{.at = {frame_.left - margin + 16, frame_.top + frame_.height / 2},
-                      .text = fitted(panel_.y.label, kLabelSize, frame_.height + 20),
+  if (!is_first_column) return;
+  double x = frame_.left - margin + 16;
+  for (const std::string& line : label_lines(panel_.y.label, frame_.height + kLabelReach)) {
+    drawing_.add(Text{.at = {x, frame_.top + frame_.height / 2},
+                      .text = line,
                       .size = kLabelSize,
                       .color = Color::muted(),
                       .anchor = Anchor::middle,
                       .upwards = true});
+    x += kLabelLine;
+  }
 }
 
 void PanelPainter::rows(double margin) {

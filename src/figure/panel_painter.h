@@ -6,6 +6,10 @@
 
 namespace eureka::figure {
 
+// Long titles and labels take two lines; the second is cut where it must be.
+inline constexpr double kLabelLine = 14, kLabelReach = 20;  // beyond the axis it belongs to
+std::vector<std::string> label_lines(const std::string& text, double width);
+
 class PanelPainter {
  public:
   // All must outlive the painter.

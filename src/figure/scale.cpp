@@ -8,6 +8,10 @@
 namespace eureka::figure {
 namespace {
 
+// One number on an axis does not say how far it goes.
+constexpr std::size_t kFewestTicks = 2;
+constexpr int kMoreTicks = 4;
+
 // "200", "0.05", "5e-6": few letters whatever the power is.
 std::string decade_text(double factor, double power) {
   return power < -3 || power > 4 ? fmt::format("{:g}e{:g}", factor, power)
@@ -35,14 +39,22 @@ Scale::Scale(Extent extent, const Axis& axis, double from, double to, int most) 
     const AxisRange range = widened(std::log10(low), std::log10(high));
     low_ = std::pow(10, range.low), high_ = std::pow(10, range.high);
     set_decades(most);
+    if (ticks_.size() < kFewestTicks) set_decades(most, true);
+    // Within a part of a decade.
+    for (int more = most; ticks_.size() < kFewestTicks && more < most + kMoreTicks; ++more)
+      set_plain_ticks({.low = low_, .high = high_}, more);
     return;
   }
   const AxisRange range = widened(low, high);
-  low_ = range.low, high_ = range.high;
-  set_plain_ticks(axis, most);
+  // Where both ends are given the round numbers may all lie outside.
+  for (int more = most; ticks_.size() < kFewestTicks && more < most + kMoreTicks; ++more) {
+    low_ = range.low, high_ = range.high;
+    set_plain_ticks(axis, more);
+  }
 }
 
 void Scale::set_plain_ticks(const Axis& axis, int most) {
+  ticks_.clear();
   Ticks ticks = ticks_around(low_, high_, most);
   const AxisRange round = snapped({low_, high_}, ticks);
   if (!usable(axis.low)) low_ = round.low;
@@ -57,9 +69,10 @@ void Scale::set_plain_ticks(const Axis& axis, int most) {
   }
 }
 
-void Scale::set_decades(int most) {
+void Scale::set_decades(int most, bool always_parts) {
+  ticks_.clear();
   const double first = std::floor(std::log10(low_) + 1e-9), last = std::ceil(std::log10(high_) - 1e-9);
-  const bool with_parts = last - first <= 2;
+  const bool with_parts = always_parts || last - first <= 2;
   const int every = std::max(1, static_cast<int>(std::ceil((last - first) / std::max(1, most))));
   for (double power = first; power <= last; power += every)
     for (const double factor : {1.0, 2.0, 5.0}) {

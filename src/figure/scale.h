@@ -28,8 +28,8 @@ struct Extent {
 
 class Scale {
  public:
-  // From place `from` to place `to`, at most about `most` ticks. A logarithmic axis of numbers that are not above 0 is
-  // drawn as a plain one.
+  // From place `from` to place `to`, at most about `most` ticks, and two where numbers allow it. A logarithmic axis of
+  // numbers that are not above 0 is drawn as a plain one.
   Scale(Extent extent, const Axis& axis, double from, double to, int most);
 
   double place(double value) const;
@@ -45,7 +45,7 @@ class Scale {
 
  private:
   void set_plain_ticks(const Axis& axis, int most);
-  void set_decades(int most);
+  void set_decades(int most, bool always_parts = false);
 
   double low_ = 0, high_ = 1, from_ = 0, to_ = 1;
   bool is_logarithmic_ = false;

@@ -172,9 +172,25 @@ std::string svg_file(const Drawing& drawing) {
 std::string svg_element(const Drawing& drawing, const std::string& id) {
   return fmt::format(
       "<svg viewBox=\"0 0 {0} {1}\" style=\"max-width:{0}px;min-width:{5}px\" role=\"img\" aria-labelledby=\"{2}\" "
-      "font-family=\"{3}\"><title id=\"{2}\">{4}</title>\n{6}</svg>\n",
+      "font-family=\"{3}\"><title id=\"{2}\">{4}</title>\n<g id=\"{2}/drawn\">{6}</g></svg>\n",
       coordinate(drawing.width), coordinate(drawing.height), escaped(id), kFonts, escaped(drawing.title),
       coordinate(kSmallest * drawing.width), content_of(drawing, true));
+}
+
+std::string svg_sheets(const Drawing& drawing, const std::string& id, double most) {
+  std::string sheets;
+  const auto add = [&](double from, double to) {
+    sheets += fmt::format("<svg viewBox=\"0 {} {} {}\" font-family=\"{}\"><use href=\"#{}/drawn\"/></svg>\n",
+                          coordinate(from), coordinate(drawing.width), coordinate(to - from), kFonts, escaped(id));
+  };
+  double from = 0, last = 0;
+  for (const double at : drawing.breaks) {
+    if (at - from > most && last > from) add(from, last), from = last;
+    last = at;
+  }
+  if (drawing.height - from > most && last > from) add(from, last), from = last;
+  add(from, drawing.height);
+  return sheets;
 }
 
 }  // namespace eureka::figure

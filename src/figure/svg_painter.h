@@ -13,4 +13,7 @@ std::string svg_file(const Drawing& drawing);
 // The element alone, to stand in a page with css_colors() of palette.h; `id` labels it for screen readers.
 std::string svg_element(const Drawing& drawing, const std::string& id);
 
+// The element of that id again, parted between its rows into sheets of at most `most` in height where they allow it.
+std::string svg_sheets(const Drawing& drawing, const std::string& id, double most);
+
 }  // namespace eureka::figure

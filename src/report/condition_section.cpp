@@ -10,6 +10,7 @@
 #include "io/json.h"
 #include "report/arm_tones.h"
 #include "report/curve_figures.h"
+#include "report/sections.h"
 
 namespace eureka {
 namespace {
@@ -129,6 +130,10 @@ PageSection condition_section(const fs::path& file) {
   section.add_html(heading("What was measured?") + rows_table(json->at("rows")));
   if (is_table(json->find("laws")))
     section.add_html(heading("What do the laws say of all of it?") + rows_table(json->at("laws")));
+  if (json->contains("command"))
+    section.add_html(heading("How is it repeated?") + code_block(command_text(text_of(json->at("command")))));
+  if (json->contains("eureka"))
+    section.add_html(heading("Where does it come from?") + definitions({{"eureka", text_of(json->at("eureka"))}}));
   return section;
 }
 

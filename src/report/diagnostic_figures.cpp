@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <set>
 
 #include "diagnostics/diagnostic.h"
 #include "report/curve_figures.h"
@@ -14,11 +14,13 @@ namespace {
 
 using figure::Panel;
 
-constexpr std::size_t kMostPanels = 60;
+constexpr std::size_t kMostPanels = 120;
+// As many as there are colors: more cannot be told apart.
+constexpr std::size_t kMostLines = 8;
 
-// The lines of one panel: those of a number in one layer.
+// The lines of one panel: those of a number in one layer, or of a part of it where there are many.
 struct PanelKey {
-  std::string number, layer;
+  std::string number, layer, part = "";
   bool operator==(const PanelKey&) const = default;
 };
 struct PanelLines {
@@ -43,6 +45,26 @@ auto& found_or_added(List& list, const Key& key) {
   return list.back();
 }
 
+// Parts that are told head by head get a panel each where one would hold too many lines.
+std::vector<PanelLines> parted(std::vector<PanelLines> panels) {
+  std::vector<PanelLines> all;
+  for (PanelLines& panel : panels) {
+    std::set<std::string> with_heads;
+    for (const auto& [name, curve] : panel.lines)
+      if (!name.head.empty()) with_heads.insert(name.part);
+    if (panel.lines.size() <= kMostLines || with_heads.size() < 2) {
+      all.push_back(std::move(panel));
+      continue;
+    }
+    for (const auto& line : panel.lines) {
+      const std::string& part = line.first.part;
+      found_or_added(all, PanelKey{panel.key.number, panel.key.layer, with_heads.contains(part) ? part : ""})
+          .lines.push_back(line);
+    }
+  }
+  return all;
+}
+
 Diagnostics diagnostics_of(const RunData& run) {
   Diagnostics all;
   for (const RunCurve& curve : run.curves)
@@ -50,6 +72,7 @@ Diagnostics diagnostics_of(const RunData& run) {
       auto& panels = found_or_added(all, name->diagnostic).second;
       found_or_added(panels, PanelKey{name->number, name->layer}).lines.emplace_back(*name, &curve);
     }
+  for (auto& [diagnostic, panels] : all) panels = parted(std::move(panels));
   return all;
 }
 
@@ -62,8 +85,8 @@ std::optional<figure::Stretch> around_moment(const RunData& run) {
                          std::min(static_cast<double>(run.summary->steps), moment.step + reach)};
 }
 
-std::string line_name(const NumberName& name) {
-  std::string text = name.part;
+std::string line_name(const NumberName& name, const PanelKey& panel) {
+  std::string text = name.part == panel.part ? "" : name.part;
   if (!name.head.empty()) text += (text.empty() ? "" : " ") + name.head;
   return text.empty() ? "whole" : text;
 }
@@ -71,6 +94,7 @@ std::string line_name(const NumberName& name) {
 // "entropy, layer0 (share of log(keys))"
 std::string panel_title(const PanelLines& lines) {
   std::string title = lines.key.number;
+  if (!lines.key.part.empty()) title += ", " + lines.key.part;
   if (!lines.key.layer.empty()) title += ", " + lines.key.layer;
   const std::string unit = unit_of(lines.lines.front().first);
   return unit.empty() ? title : fmt::format("{} ({})", title, unit);
@@ -81,10 +105,10 @@ Panel panel_of(const PanelLines& lines, const RunData& run, ArmTones& tones) {
   if (const auto stretch = around_moment(run)) panel.x.low = stretch->from, panel.x.high = stretch->to;
   const bool is_only_one = lines.lines.size() == 1;
   for (const auto& [name, curve] : lines.lines) {
-    const bool is_whole = name.head.empty() && name.part.empty();
-    figure::Tone tone = is_whole ? figure::Tone{.width = 2} : tones.of(line_name(name));
+    const bool is_whole = name.head.empty() && name.part == lines.key.part;
+    figure::Tone tone = is_whole ? figure::Tone{.width = 2} : tones.of(line_name(name, lines.key));
     if (!is_whole) tone.width = 1.2;
-    std::string shown = is_whole ? (is_only_one ? "" : "mean over heads, or whole") : line_name(name);
+    std::string shown = is_whole ? (is_only_one ? "" : "mean over heads, or whole") : line_name(name, lines.key);
     panel.series.push_back({std::move(shown), tone, curve->points});
   }
   for (const PlotMoment& moment : run.marks.moments)

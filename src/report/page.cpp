@@ -24,17 +24,26 @@ std::string download(const std::string& label, const std::string& file, std::str
                      escaped(label));
 }
 
+// What a sheet of paper holds below a title, in widths of the figure.
+constexpr double kSheet = 1.25;
+
 std::string figure_html(const PageSection& section, const ReportFigure& one) {
   const std::string anchor = anchor_of(section, one);
   std::string file = section.name + "-" + one.name;
-  // Taller than a sheet: on paper it is made to fit, else a browser would cut it and leave its title behind.
+  // Taller than a sheet: on paper it is parted between its rows, or made to fit; else a browser would cut it anywhere.
   const figure::Drawing drawing = one.draw(figure::Titled::no);
-  const bool is_tall = drawing.height > 1.3 * drawing.width;
+  const double sheet = kSheet * drawing.width;
+  const bool is_tall = drawing.height > sheet, is_parted = is_tall && !drawing.breaks.empty();
+  const std::string sheets = is_parted ? fmt::format("<div class=\"sheets\" aria-hidden=\"true\">{}</div>\n",
+                                                     svg_sheets(drawing, anchor + "/title", sheet))
+                                       : "";
   const std::string body = fmt::format(
-      "<figure{}><div class=\"plot\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">{}</div>\n"
+      "<figure{}><div class=\"plot\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">{}</div>\n{}"
       "<figcaption>{}</figcaption>\n<p class=\"links\">{}{}</p></figure>\n",
-      is_tall ? " class=\"tall\"" : "", escaped(one.title), svg_element(drawing, anchor + "/title"),
-      escaped(one.caption),
+      is_parted ? " class=\"parted\""
+      : is_tall ? " class=\"tall\""
+                : "",
+      escaped(one.title), svg_element(drawing, anchor + "/title"), sheets, escaped(one.caption),
       download("figure as SVG", file + ".svg", "image/svg+xml", svg_file(one.draw(figure::Titled::yes))),
       download("its data as CSV", file + ".csv", "text/csv", one.csv));
   const std::string title = fmt::format("<h3 id=\"{}\">{}</h3>\n", escaped(anchor), escaped(one.title));

@@ -43,7 +43,10 @@ std::vector<std::pair<std::string, std::string>> provenance(const RunData& run) 
     facts.emplace_back("seed", fmt::format("{}", run.summary->seed));
   }
   if (run.meta) {
-    facts.emplace_back("eureka", run.meta->version);
+    facts.emplace_back("eureka", program_text(*run.meta));
+    if (!run.meta->command.empty()) facts.emplace_back("command", command_text(run.meta->command));
+    if (!run.meta->started.empty()) facts.emplace_back("started", run.meta->started);
+    if (!run.meta->processor.empty()) facts.emplace_back("processor", run.meta->processor);
     facts.emplace_back(
         "engine", fmt::format("{} on {}, {}, {} thread{}", run.meta->engine, run.meta->device, run.meta->instructions,
                               run.meta->threads, run.meta->threads == 1 ? "" : "s"));
@@ -55,6 +58,15 @@ std::vector<std::pair<std::string, std::string>> provenance(const RunData& run) 
 }
 
 }  // namespace
+
+std::string program_text(const RunMeta& meta) {
+  return meta.commit.empty() ? meta.version : fmt::format("{} ({})", meta.version, meta.commit);
+}
+
+std::string command_text(const std::string& command) {
+  const std::size_t folder = command.substr(0, command.find(' ')).rfind('/');
+  return folder == std::string::npos ? command : command.substr(folder + 1);
+}
 
 PageSection run_section(const RunData& run) {
   PageSection section{.name = run.name, .title = fmt::format("Run {}", run.name), .blocks = {}};

@@ -105,6 +105,9 @@ std::string waiting_words(const StudyRecord& record) {
 }
 
 ReportFigure survival_figure(const StudyRecord& record, std::size_t point, ArmTones& tones) {
+  if (std::none_of(record.trials.begin(), record.trials.end(),
+                   [&](const RecordedTrial& trial) { return trial.point == point; }))
+    return {};
   Chart chart{.title = fmt::format("How many runs are still {} at each step?{}", waiting_words(record),
                                    at_place(record, point))};
   chart.panels = survival_panels(record, point, tones);
@@ -125,23 +128,27 @@ ReportFigure speedup_figure(const StudyRecord& record, std::size_t point, ArmTon
                            record.awaits_target ? "the target" : "its moment", at_place(record, point)),
       .label = fmt::format("speed-up: mean steps of {} over the arm's (2: in half the steps)", record.baseline)};
   std::string csv = "arm,speedup,low,high,verdict\n";
+  bool is_any_known = false;
   for (const RecordedArm& arm : record.arms) {
     if (arm.point != point || arm.name == record.baseline) continue;
     const std::optional<double> ratio = arm.number("speedup");
     const OpenInterval ends = arm.interval("speedup");
+    is_any_known |= ratio.has_value();
     const auto text = [](const std::optional<double>& end) { return end ? fmt::format("{:.2f}", *end) : "?"; };
-    forest.rows.push_back(
-        {.name = arm.name,
-         .tone = tones.of(arm.name),
-         .estimate = ratio,
-         .low = ends.low,
-         .high = ends.high,
-         .text = ratio ? fmt::format("{:.2f} [{}, {}]", *ratio, text(ends.low), text(ends.high)) : "does not compare"});
+    forest.rows.push_back({.name = arm.name,
+                           .tone = tones.of(arm.name),
+                           .estimate = ratio,
+                           .low = ends.low,
+                           .high = ends.high,
+                           .text = ratio ? fmt::format("{:.2f} [{}, {}]", *ratio, text(ends.low), text(ends.high))
+                                   : arm.verdict_kind == "no_moments" ? "nothing to compare"
+                                                                      : "does not compare"});
     const auto cell = [](const std::optional<double>& value) { return value ? csv_number(*value) : ""; };
     csv += fmt::format("{},{},{},{},{}\n", csv_cell(arm.name), cell(ratio), cell(ends.low), cell(ends.high),
                        csv_cell(arm.verdict_kind));
   }
-  if (forest.rows.empty()) return {};
+  // An axis without anything on it tells less than the verdicts.
+  if (!is_any_known) return {};
   return {.name = "speedup" + name_suffix(record, point),
           .title = forest.title,
           .caption =

@@ -149,12 +149,16 @@ std::string arm_settings(const StudyData& study, ArmTones& tones) {
 }
 
 std::vector<std::pair<std::string, std::string>> provenance(const StudyData& study) {
-  std::map<std::string, std::size_t> versions, engines;
+  std::map<std::string, std::size_t> versions, engines, processors;
+  std::string first, last;
   double seconds = 0, updates = 0;
   for (const StudyRun& run : study.runs)
     if (run.run.meta) {
       const RunMeta& meta = *run.run.meta;
-      ++versions[meta.version];
+      ++versions[program_text(meta)];
+      if (!meta.processor.empty()) ++processors[meta.processor];
+      if (first.empty() || meta.started < first) first = meta.started;
+      last = std::max(last, meta.ended);
       ++engines[fmt::format("{} on {}, {}", meta.engine, meta.device, meta.instructions)];
       seconds += meta.seconds_of_last_session, updates += static_cast<double>(meta.updates_done);
     }
@@ -170,6 +174,9 @@ std::vector<std::pair<std::string, std::string>> provenance(const StudyData& stu
       {"engine", counted(engines)},
       {"training",
        fmt::format("{:.0f} updates, {} in the last sessions of all runs", updates, format_duration(seconds))}};
+  if (!processors.empty()) facts.emplace_back("processor", counted(processors));
+  if (!first.empty()) facts.emplace_back("begun", first);
+  if (!last.empty()) facts.emplace_back("ended", last);
   if (study.record)
     facts.emplace(facts.begin(), "base",
                   study.record->base.empty() ? "runs that were there already" : study.record->base);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "report/run_data.h"
@@ -83,6 +84,16 @@ Json moments_json(const RunData& run, const RunFacts& facts) {
   return moments;
 }
 
+// A run that was written to a moment ago has no summary yet, which is nothing to warn of.
+std::vector<std::string> missing_of(const RunData& run, const RunFacts& facts) {
+  constexpr auto kQuiet = std::chrono::minutes(5);
+  std::vector<std::string> missing = run.problems;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  if (facts.status == "running" && now - std::chrono::nanoseconds(facts.changed) < kQuiet)
+    std::erase_if(missing, [](const std::string& problem) { return problem.starts_with("summary.json is missing"); });
+  return missing;
+}
+
 std::size_t points_asked(const RequestTarget& target, std::size_t otherwise) {
   const auto text = target.find("points");
   if (!text) return otherwise;
@@ -120,7 +131,7 @@ Answer Api::run_answer(const Asked& asked) {
                       {"plateau_level", maybe_json(plateau)},
                       {"plateaus", plateaus_json(run)},
                       {"moments", moments_json(run, *asked.entry->run)},
-                      {"missing", run.problems},
+                      {"missing", missing_of(run, *asked.entry->run)},
                       {"meta", record(*directory, "meta.json")}});
 }
 

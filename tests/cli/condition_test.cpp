@@ -77,8 +77,10 @@ TEST(Condition, SweepPrintsTheoryBesideMeasurementWhateverTheThreads) {
     all.insert(all.end(), {"--threads", count});
     return json_of(all);
   };
-  const Json one = with_threads("1");
-  EXPECT_EQ(one, with_threads("3"));
+  const Json one = with_threads("1"), three = with_threads("3");
+  EXPECT_EQ(one["rows"], three["rows"]);
+  EXPECT_EQ(one["laws"], three["laws"]);
+  EXPECT_THAT(one["command"].get<std::string>(), HasSubstr("condition sweep --q 0,4"));
   ASSERT_EQ(one["rows"].size(), 4U);
   for (const Json& row : one["rows"]) EXPECT_LE(row["smallest_over_bound"].get<double>(), 1) << "T1";
   EXPECT_THAT(one["tests"].get<std::string>(), HasSubstr("T1"));

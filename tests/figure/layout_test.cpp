@@ -103,6 +103,30 @@ TEST(Chart, LabelsOfAnAxisDoNotOverlap) {
     }
 }
 
+// Units were cut off where panels are small.
+TEST(Chart, WrapsLongTitlesAndLabels) {
+  Chart chart{.title = "What?", .columns = 3, .panel_height = 140};
+  for (int i = 0; i < 3; ++i)
+    chart.panels.push_back({.title = "answer_by_share, layer0 (multiple of even attention)",
+                            .x = {.label = "training step"},
+                            .y = {.label = "validation accuracy (share of answers)"},
+                            .series = {{.name = "a", .points = {{0, 0}, {1, 1}}}}});
+  const Drawing drawing = lay_out(chart, Titled::yes);
+  expect_inside(drawing);
+  std::string all;
+  for (const std::string& text : texts_of(drawing)) all += text + "|";
+  EXPECT_THAT(all, testing::Not(testing::HasSubstr("\u2026")));
+  EXPECT_THAT(all, testing::HasSubstr("layer0|(multiple of even attention)"));
+  EXPECT_THAT(all, testing::HasSubstr("answers)"));
+}
+
+TEST(Chart, EndsWhereItsCurvesEnd) {
+  Chart chart{.title = "What?", .columns = 3, .panel_height = 140};
+  for (int i = 0; i < 3; ++i)
+    chart.panels.push_back({.x = {.label = "x"}, .y = {.label = "y"}, .series = {{.points = {{0, 0}, {2500, 1}}}}});
+  for (const Frame& frame : lay_out(chart).frames) EXPECT_EQ(frame.x_high, 2500);
+}
+
 TEST(Chart, KeepsTheNumbersOfItsFramesForAPage) {
   Chart chart{.title = ""};
   chart.panels.push_back({.x = {.label = "x", .low = 0, .high = 50}, .y = {.label = "y", .low = 0, .high = 1}});
@@ -149,6 +173,17 @@ TEST(Scale, HasRoundTicksAndDecades) {
   EXPECT_EQ(decades.ticks().back().label, "1e6");
   EXPECT_EQ(decades.ticks()[2].label, "100");
   EXPECT_FALSE(Scale({-1, 1}, {.label = "", .is_logarithmic = true}, 0, 1, 5).is_logarithmic());
+}
+
+// The axis of runs set on their own moments went from -384 to 384 and had one number, 0.
+TEST(Scale, SaysHowFarItGoes) {
+  const Scale aligned({}, {.label = "", .low = -384, .high = 384}, 0, 205, 4);
+  EXPECT_GE(aligned.ticks().size(), 3u);
+  EXPECT_EQ(aligned.low(), -384);
+  const Scale part_of_decade({0.31, 0.44}, {.label = "", .is_logarithmic = true}, 0, 100, 5);
+  ASSERT_GE(part_of_decade.ticks().size(), 2u);
+  EXPECT_TRUE(part_of_decade.is_logarithmic());
+  for (const Tick& tick : part_of_decade.ticks()) EXPECT_TRUE(part_of_decade.holds(tick.at)) << tick.label;
 }
 
 TEST(Scale, HasWholePlacesForPaintersOfCharacters) {

@@ -58,6 +58,16 @@ TEST(SvgPainter, SaysHowWideATextWasMeasuredSoThatAnotherFontIsNotCutOff) {
   EXPECT_EQ(file.find("textLength"), file.rfind("textLength"));
 }
 
+TEST(SvgPainter, PartsADrawingBetweenItsRows) {
+  Drawing drawing{.width = 100, .height = 500};
+  drawing.breaks = {100, 200, 300, 400};
+  const std::string sheets = svg_sheets(drawing, "a", 250);
+  for (const char* part : {"viewBox=\"0 0 100 200\"", "viewBox=\"0 200 100 200\"", "viewBox=\"0 400 100 100\""})
+    EXPECT_THAT(sheets, testing::HasSubstr(part));
+  // A row that is taller than a sheet stays whole.
+  EXPECT_THAT(svg_sheets(drawing, "a", 50), testing::HasSubstr("viewBox=\"0 300 100 100\""));
+}
+
 TEST(SvgPainter, DrawsFromPointToPoint) {
   Drawing drawing{.width = 10, .height = 10};
   drawing.add(Polyline{{{1, 1}, {3, 1}, {3, 4}, {5.5, 2.04}}, {.color = Color::ink()}});

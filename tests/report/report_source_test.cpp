@@ -67,6 +67,40 @@ TEST_F(Report, OfARunShowsCurveLossAndDiagnostics) {
   EXPECT_THAT(text, Not(HasSubstr("What is missing here")));
 }
 
+TEST_F(Report, TellsWhatRanItWhenAndWhere) {
+  write_run(at("run"), {});
+  Json meta = Json::parse(read_file(at("run/meta.json")));
+  meta["commit"] = "0123abc", meta["command"] = "/home/me/bin/eureka train two-step";
+  meta["started"] = "2026-11-18T20:15:00Z", meta["processor"] = "A Processor";
+  write_text(at("run/meta.json"), meta.dump());
+  const std::string text = page({at("run")});
+  for (const char* part : {"0.1.0 (0123abc)", ">eureka train two-step<", "2026-11-18T20:15:00Z", "A Processor"})
+    EXPECT_THAT(text, HasSubstr(part));
+  EXPECT_THAT(text, Not(HasSubstr("/home/me")));
+}
+
+// Twelve lines of four parts in one panel could not be told apart.
+TEST_F(Report, PartsThatAreToldHeadByHeadHaveAPanelEach) {
+  write_run(at("run"), {});
+  std::string rows;
+  for (int step = 0; step <= 100; step += 25) {
+    rows += fmt::format("{{\"step\":{},\"val_accuracy\":0.5", step);
+    for (const char* part : {"k", "q", "v", "o"})
+      for (const char* head : {"", "/head0", "/head1"})
+        rows += fmt::format(",\"gradients/norm/{}/layer0{}\":0.5", part, head);
+    rows += ",\"gradients/norm/mlp/layer0\":0.1}\n";
+  }
+  write_text(at("run/metrics.jsonl"), rows);
+  const Json data = embedded(page({at("run")}, {"let page;", "", "sha256-abc="}));
+  const Json& panels = data.at("figures").back().at("data").at("panels");
+  std::vector<std::string> titles;
+  for (std::size_t i = 0; i < panels.size(); ++i) titles.push_back(panels.at(i).at("title").get<std::string>());
+  EXPECT_THAT(titles, Contains(testing::StartsWith("norm, q, layer0 (")));
+  ASSERT_EQ(panels.size(), 5U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(panels.at(i).at("curves").size(), 3U);
+  EXPECT_EQ(panels.at(0).at("curves").at(1).at("name").get<std::string>(), "head0");
+}
+
 TEST_F(Report, OfAStudyShowsEveryFigureWithItsTitleAndData) {
   write_study(at("study"), {});
   EXPECT_THAT(names(at("study")), testing::ElementsAre("speedup", "survival", "curves", "aligned", "seeds"));
@@ -113,9 +147,23 @@ TEST_F(Report, IsLegibleWithOneThirteenAndFortyArms) {
   }
 }
 
+// On one sheet forty panels were too small to be read.
+TEST_F(Report, PartsFiguresThatAreTallerThanASheet) {
+  DrawnStudy study{.arms = {}, .seeds = 1, .every = 100};
+  for (std::size_t i = 0; i < 40; ++i) study.arms.push_back(fmt::format("arm-{}", i));
+  write_study(at("study"), study);
+  const std::string text = page({at("study")});
+  EXPECT_THAT(text, HasSubstr("<div class=\"sheets\" aria-hidden=\"true\"><svg viewBox=\"0 0 "));
+  EXPECT_THAT(text, HasSubstr("<use href=\"#study/survival/title/drawn\"/>"));
+  EXPECT_THAT(text, HasSubstr("<g id=\"study/survival/title/drawn\">"));
+  write_study(at("small"), {});
+  EXPECT_THAT(page({at("small")}), Not(HasSubstr("class=\"sheets\"")));
+}
+
 TEST_F(Report, OfAStudyWithoutAnyMomentSaysSo) {
   write_study(at("study"), {.has_moments = false});
-  EXPECT_THAT(names(at("study")), testing::ElementsAre("speedup", "survival", "curves", "seeds"));
+  // No speed-up is known: an empty forest plot would tell nothing.
+  EXPECT_THAT(names(at("study")), testing::ElementsAre("survival", "curves", "seeds"));
   EXPECT_THAT(page({at("study")}), HasSubstr("0/4"));
 }
 
@@ -275,6 +323,7 @@ TEST_F(Report, OfAnEmptyStudyStillOpens) {
   write_text(at("study") / "study.toml", "");
   const std::string text = page({at("study")});
   EXPECT_THAT(text, HasSubstr("there is no run yet"));
+  EXPECT_TRUE(names(at("study")).empty()) << "a survival curve of no run";
   EXPECT_EQ(MarkupCheck(body(text)).problem(), "");
 }
 
@@ -311,7 +360,8 @@ TEST_F(Report, RefusesAPlaceThatHoldsNothing) {
 TEST_F(Report, OfConditioningSetsMeasurementAgainstTheory) {
   write_text(
       at("rates.json"),
-      R"({"tests": "a law <b>", "rows": [{"case": "a", "predicted": 0.1, "measured": 0.11}, {"case": "b", "predicted": 0.01, "measured": null}], "laws": [{"law": "x", "ok": 1}]})");
+      R"({"tests": "a law <b>", "rows": [{"case": "a", "predicted": 0.1, "measured": 0.11}, {"case": "b", "predicted": 0.01, "measured": null}], "laws": [{"law": "x", "ok": 1}], "command": "/home/me/eureka condition rates", "eureka": "0.1.0"})");
+  EXPECT_THAT(page({at("rates.json")}), HasSubstr("<code>eureka condition rates"));
   EXPECT_THAT(names(at("rates.json")), testing::ElementsAre("theory-rate"));
   EXPECT_EQ(MarkupCheck(body(page({at("rates.json")}))).problem(), "");
 }

@@ -31,6 +31,14 @@ class Stream : public ServedDirectory {
   }
 };
 
+TEST_F(Stream, ARunUnderWayLacksNoSummaryUntilItHasBeenQuietForLong) {
+  EXPECT_EQ(json("/api/run?id=run").at("missing").size(), 0U);
+  for (const fs::directory_entry& file : fs::recursive_directory_iterator(at("run")))
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  start();
+  EXPECT_THAT(json("/api/run?id=run").at("missing").dump(), HasSubstr("or was killed"));
+}
+
 TEST_F(Stream, TellsRowsEventsAndTheStatusAsTheyCome) {
   EventStream stream(port(), "/api/stream?id=run");
   ASSERT_TRUE(stream.wait_for("event: status"));

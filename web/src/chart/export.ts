@@ -8,11 +8,25 @@ import { CORNERS, DOT_SIZE } from './paint';
 import { placesIn, SvgPath, traceBand, traceCurve, type Frame } from './trace';
 
 const FONT = 'Helvetica, Arial, &quot;Liberation Sans&quot;, sans-serif';
-const LEFT = 62;
+const LEFT = 68;
 
 export const escaped = (text: string): string =>
   text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]/g, '\ufffd')
     .replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
+
+const LETTER = 6.3; // the mean width of one, at the size of labels
+const LINE = 14;
+
+// Lines of words, each as long as there is room for.
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines[lines.length - 1];
+    if (last === undefined || LETTER * (last.length + 1 + word.length) > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
 
 class Sheet {
   private parts: string[] = [];
@@ -56,8 +70,10 @@ function paintAxes(sheet: Sheet, laid: Laid, frame: Frame): void {
     sheet.text(places.x(tick.at), bottom + 16, tick.label, { size: 11, anchor: 'middle' });
   }
   sheet.text(frame.left + frame.width / 2, bottom + 33, laid.panel.x.label, { anchor: 'middle' });
-  sheet.text(frame.left - LEFT + 14, frame.top + frame.height / 2, laid.panel.y.label, { anchor: 'middle', turn: true });
-  if (laid.panel.title !== '') sheet.text(frame.left, frame.top - 6, laid.panel.title, { color: '--ink' });
+  wrapped(laid.panel.y.label, frame.height + 20).forEach((line, i) =>
+    sheet.text(frame.left - LEFT + 14 + LINE * i, frame.top + frame.height / 2, line, { anchor: 'middle', turn: true }));
+  const title = wrapped(laid.panel.title, frame.width);
+  title.forEach((line, i) => sheet.text(frame.left, frame.top - 6 - LINE * (title.length - 1 - i), line, { color: '--ink' }));
 }
 
 function paintContent(sheet: Sheet, laid: Laid, frame: Frame, clip: string): void {
@@ -117,9 +133,11 @@ export function figureSvg(figure: Figure, choices: Choices): string {
   const width = columns === 1 ? 760 : 980;
   sheet.text(LEFT - 46, 24, figure.title, { size: 15, color: '--ink' });
   const hasTitles = figure.panels.some((panel) => panel.title !== '');
-  const top = paintLegend(sheet, figure, choices, width, 48) + (hasTitles ? 14 : 0);
-  const each = { width: (width - 12) / columns, height: figure.height + 48 + (hasTitles ? 18 : 4) };
-  const plotWidth = each.width - LEFT - 14;
+  const plotWidth = (width - 12) / columns - LEFT - 14;
+  const titleLines = Math.max(...figure.panels.map((panel) => wrapped(panel.title, plotWidth).length));
+  const titles = hasTitles ? LINE * titleLines : 0;
+  const top = paintLegend(sheet, figure, choices, width, 48) + titles;
+  const each = { width: (width - 12) / columns, height: figure.height + 52 + titles };
   layOut(figure, choices, plotWidth, figure.height).forEach((laid, i) => {
     const frame = {
       left: (i % columns) * each.width + LEFT,

@@ -6,7 +6,7 @@ export interface LegendEntry {
   isCurve: boolean; // can be hidden
 }
 
-// Each name once, in the order of the panels.
+// Each name once: the curves in the order of the panels, then what marks them.
 export function legendOf(figure: Figure): LegendEntry[] {
   const entries = new Map<string, LegendEntry>();
   const add = (name: string, tone: Tone, isCurve: boolean): void => {
@@ -14,8 +14,8 @@ export function legendOf(figure: Figure): LegendEntry[] {
   };
   for (const panel of figure.panels) {
     for (const curve of panel.curves) if (!curve.single) add(curve.name, curve.tone, true);
-    for (const line of panel.lines) add(line.name, line.tone, false);
     for (const dots of panel.dots) add(dots.name, { color: dots.color, dash: 'solid', width: 5, opacity: 1 }, false);
   }
+  for (const panel of figure.panels) for (const line of panel.lines) add(line.name, line.tone, false);
   return [...entries.values()];
 }

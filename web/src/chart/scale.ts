@@ -89,6 +89,16 @@ function plainScale(range: Range, axis: Axis, most: number, isFixed: { low: bool
   return { low, high, log: false, ticks };
 }
 
+// One number on an axis does not say how far it goes.
+const FEWEST_TICKS = 2;
+const MORE_TICKS = 4;
+
+function enoughTicks(range: Range, axis: Axis, most: number, isFixed: { low: boolean; high: boolean }): Scale {
+  let scale = plainScale(range, axis, most, isFixed);
+  for (let more = 1; scale.ticks.length < FEWEST_TICKS && more < MORE_TICKS; ++more) scale = plainScale(range, axis, most + more, isFixed);
+  return scale;
+}
+
 function decades(range: Range, most: number): Tick[] {
   const first = Math.floor(Math.log10(range.low) + 1e-9);
   const last = Math.ceil(Math.log10(range.high) - 1e-9);
@@ -113,11 +123,14 @@ export function scaleOf(extent: Extent, axis: Axis, most: number, isTight: boole
     if (low <= 0) low = Math.min(extent.lowPositive, high / 10);
     const powers = widened(Math.log10(low), Math.log10(high));
     const range = { low: 10 ** powers.low, high: 10 ** powers.high };
-    return { ...range, log: true, ticks: decades(range, most) };
+    const ticks = decades(range, most);
+    // Within a part of a decade.
+    const isEnough = ticks.length >= FEWEST_TICKS;
+    return { ...range, log: true, ticks: isEnough ? ticks : enoughTicks(range, { label: '' }, most, { low: true, high: true }).ticks };
   }
   ({ low, high } = widened(low, high));
   const isFixed = { low: isTight || axis.low !== undefined, high: isTight || axis.high !== undefined };
-  return plainScale({ low, high }, axis, most, isFixed);
+  return enoughTicks({ low, high }, axis, most, isFixed);
 }
 
 // Between 0 at the low end and 1 at the high end.

@@ -87,21 +87,37 @@ export function diagnosticNames(run: Run): string[] {
 export const columnsOf = (run: Run, diagnostic: string): Column[] =>
   run.columns.filter((column) => column.diagnostic && column.of === diagnostic);
 
-const lineName = (column: Column): string =>
-  [column.part ?? '', typeof column.head === 'number' ? `head${column.head}` : ''].filter((part) => part !== '').join(' ');
+const lineName = (column: Column, part: string): string =>
+  [column.part === part ? '' : column.part ?? '', typeof column.head === 'number' ? `head${column.head}` : ''].filter((part) => part !== '').join(' ');
+
+const MOST_LINES = 8; // as many as there are colors: more cannot be told apart
+
+// The parts that get panels of their own, as in C++: those told head by head, where one panel would hold too many lines.
+function partsApart(columns: readonly Column[]): ReadonlySet<string> {
+  const withHeads = new Set(columns.filter((column) => typeof column.head === 'number').map((column) => column.part ?? ''));
+  return columns.length <= MOST_LINES || withHeads.size < 2 ? new Set() : withHeads;
+}
 
 // A panel for each number and layer, a line for each head or part.
 export function diagnosticFigure(run: Run, columns: Columns, unit: XUnit, diagnostic: string): Figure | undefined {
   const panels = new Map<string, Panel>();
   const tones = new Map<string, number>();
+  const numbers = new Map<string, Column[]>();
   for (const column of columnsOf(run, diagnostic)) {
+    const key = `${column.number ?? ''} ${column.layer ?? ''}`;
+    numbers.set(key, [...(numbers.get(key) ?? []), column]);
+  }
+  const apart = new Map([...numbers].map(([key, all]) => [key, partsApart(all)]));
+  for (const column of [...numbers.values()].flat()) {
     const curve = curveOf(columns, column.name, unit);
     if (curve === undefined) continue;
-    const title = (column.number ?? '') + (typeof column.layer === 'number' ? `, layer${column.layer}` : '') +
+    const isApart = apart.get(`${column.number ?? ''} ${column.layer ?? ''}`)?.has(column.part ?? '') === true;
+    const part = isApart ? column.part ?? '' : '';
+    const title = (column.number ?? '') + (part === '' ? '' : `, ${part}`) + (typeof column.layer === 'number' ? `, layer${column.layer}` : '') +
       (column.unit === undefined ? '' : ` (${column.unit})`);
     const panel = panels.get(title) ?? emptyPanel(xAxis(run, unit), { label: '' }, title);
     panels.set(title, panel);
-    panel.curves.push(named(curve, lineName(column), tones));
+    panel.curves.push(named(curve, lineName(column, part), tones));
   }
   for (const panel of panels.values()) {
     addMarks(panel, run, unit, false);

@@ -56,3 +56,10 @@ export class Tones {
     return tone;
   }
 }
+
+// Those of the arms of a study, also where only some of them are shown.
+export function tonesOf(study: { baseline: string | null; arms: readonly string[] }): Tones {
+  const tones = new Tones(study.baseline ?? undefined);
+  study.arms.forEach((arm) => tones.of(arm));
+  return tones;
+}

@@ -60,3 +60,13 @@ export function withSeeds(figure: EmbeddedChart, seeds: ReadonlyMap<string, Curv
     })),
   };
 }
+
+// What can be asked of a figure: axes that are logarithmic already stay so, and those with steps before the moment have no
+// logarithm; dots are not smoothed.
+export function offered({ panels }: Figure): { logX: boolean; logY: boolean; smooth: boolean } {
+  return {
+    logX: panels.some(({ x }) => !x.log && (x.low ?? 0) >= 0),
+    logY: panels.some(({ y }) => !y.log),
+    smooth: panels.every(({ dots }) => dots.length === 0),
+  };
+}

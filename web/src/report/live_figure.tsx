@@ -11,7 +11,7 @@ import type { Curve, Forest } from '../model/figure';
 import { SMOOTHNESS } from '../state/choices';
 import { useLinkedZoom } from '../state/linked_zoom';
 import { Toggle } from '../views/controls';
-import { withSeeds, type EmbeddedChart, type EmbeddedFigure } from './embedded';
+import { offered, withSeeds, type EmbeddedChart, type EmbeddedFigure } from './embedded';
 
 export function LiveFigure(props: {
   figure: EmbeddedFigure; seeds: ReadonlyMap<string, Curve[]>; standing: HTMLElement;
@@ -54,6 +54,7 @@ function LiveChart(props: { figure: EmbeddedChart; seeds: ReadonlyMap<string, Cu
   const change = (some: Partial<Choices>): void => setOwn((old) => ({ ...old, ...some }));
   const choices = useMemo(() => ({ ...own, zoom }), [own, zoom]);
   const figure = useMemo(() => ({ ...withSeeds(props.figure, props.seeds), caption: '' }), [props.figure, props.seeds]);
+  const can = useMemo(() => offered(props.figure), [props.figure]);
   const names = legendOf(figure).filter((one) => one.isCurve).map((one) => one.name);
   return (
     <FigureView figure={figure} choices={choices} group={label} heading={false} onZoom={setZoom}
@@ -61,9 +62,9 @@ function LiveChart(props: { figure: EmbeddedChart; seeds: ReadonlyMap<string, Cu
       tools={
         <>
           {props.seeds.size > 0 && <Toggle label="single seeds" on={choices.seeds} set={(seeds) => change({ seeds })} />}
-          <Toggle label="log y" on={choices.logY} set={(logY) => change({ logY })} />
-          <Toggle label="log x" on={choices.logX} set={(logX) => change({ logX })} />
-          <Toggle label="smooth" on={choices.smooth > 0} set={(on) => change({ smooth: on ? SMOOTHNESS[2] ?? 3 : 0 })} />
+          {can.logY && <Toggle label="log y" on={choices.logY} set={(logY) => change({ logY })} />}
+          {can.logX && <Toggle label="log x" on={choices.logX} set={(logX) => change({ logX })} />}
+          {can.smooth && <Toggle label="smooth" on={choices.smooth > 0} set={(on) => change({ smooth: on ? SMOOTHNESS[2] ?? 3 : 0 })} />}
           {props.tools}
         </>
       } />

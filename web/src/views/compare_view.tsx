@@ -1,12 +1,12 @@
 // Chosen runs in the same charts, grouped as in the list.
 import { useMemo } from 'preact/hooks';
 import type { JSX } from 'preact';
-import type { Index, RunEntry } from '../api/types';
+import type { Index, RunEntry, StudyEntry } from '../api/types';
 import { parseFilter } from '../model/filter';
 import { BY_ALL, BY_NONE, groupings, groupRuns, type RunGroup } from '../model/grouping';
 import { counted, printable, step } from '../model/labels';
 import { LineSample } from '../chart/legend';
-import { Tones } from '../model/tones';
+import { Tones, tonesOf } from '../model/tones';
 import { useChoices, type ViewChoices } from '../state/choices';
 import { ordersOf, runsOf } from '../state/index_data';
 import { choose, viewLink, type View } from '../state/location';
@@ -27,13 +27,19 @@ function chosenRuns(index: Index, view: View): RunEntry[] {
   return runsOf(index).filter((run) => ids.has(run.id) || holds(run));
 }
 
+function onlyStudy(runs: readonly RunEntry[], index: Index): StudyEntry | undefined {
+  const [id, ...others] = new Set(runs.map((run) => run.study));
+  return others.length > 0 ? undefined : index.entries.find((one): one is StudyEntry => one.kind === 'study' && one.id === id);
+}
+
 export function CompareView({ view, index }: { view: View; index: Index }): JSX.Element {
   const choices = useChoices(view);
   const runs = useMemo(() => chosenRuns(index, view), [index, view.values.toString()]);
   const by = view.values.get('by') ?? BY_ALL;
   const groups = useMemo(() => groupRuns(runs, by, ordersOf(index)), [runs, by]);
   const tones = useMemo(() => {
-    const made = new Tones(groups.find((group) => group.isBaseline)?.name);
+    const study = by === BY_ALL || by === 'arm' ? onlyStudy(runs, index) : undefined;
+    const made = study ? tonesOf(study) : new Tones(groups.find((group) => group.isBaseline)?.name);
     groups.forEach((group) => made.of(group.name));
     return made;
   }, [groups.map((group) => group.name).join('\n')]);

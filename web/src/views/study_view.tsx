@@ -6,7 +6,7 @@ import type { FigureName, Group, Index, RunEntry, Study, StudyArm, StudyEntry } 
 import { LineSample } from '../chart/legend';
 import { armOrder, BY_ALL, groupRuns } from '../model/grouping';
 import { counted, number, printable, step } from '../model/labels';
-import { Tones } from '../model/tones';
+import { tonesOf, type Tones } from '../model/tones';
 import { useChoices } from '../state/choices';
 import { runsOf } from '../state/index_data';
 import { viewLink, type View } from '../state/location';
@@ -67,12 +67,6 @@ export function StudyView({ view, index }: { view: View; index: Index }): JSX.El
   );
 }
 
-const tonesOf = (entry: StudyEntry): Tones => {
-  const tones = new Tones(entry.baseline ?? undefined);
-  entry.arms.forEach((arm) => tones.of(arm));
-  return tones;
-};
-
 function Curves(props: {
   group: Group; entry: StudyEntry; runs: readonly RunEntry[]; choices: ReturnType<typeof useChoices>;
 }): JSX.Element {
@@ -97,16 +91,20 @@ function Curves(props: {
 
 const HEADS: readonly (readonly [string, string])[] = [
   ['arm', ''], ['verdict', 'by the log-rank test against the baseline, corrected over the arms'],
-  ['moments', 'runs that had their moment, of all'], ['rate [95%]', 'share of runs with a moment'],
+  ['moments', 'runs that had their moment, of all'], ['share [95%]', 'share of runs with a moment'],
   ['median step [95%]', 'half of the runs had their moment by this step (Kaplan-Meier); \u2013: more than half never had one'],
   ['speed-up [95%]', 'ratio of the mean steps to the moment, a run without one counting as the whole budget'],
   ['log-rank p', 'corrected over the arms'], ['final', 'final value of the metric'],
 ];
 
-const interval = (value: number | null, ends: [number | null, number | null] | null): string =>
-  value === null ? '\u2013' : ends === null ? number(value, 3) : `${number(value, 3)} [${number(ends[0], 3)}, ${number(ends[1], 3)}]`;
-const steps = (value: number | null, ends: [number | null, number | null] | null): string =>
-  value === null ? '\u2013' : ends === null ? step(value) : `${step(value)} [${step(ends[0])}, ${step(ends[1])}]`;
+// As in the report: as many decimals in each row, and a word for an end beyond what was observed.
+const interval = (value: number | null, ends: [number | null, number | null] | null, words: (value: number) => string): string => {
+  if (value === null) return '\u2013';
+  const [low, high] = ends ?? [null, null];
+  return low === null && high === null ? words(value)
+    : `${words(value)} [${low === null ? 'sooner' : words(low)}, ${high === null ? 'later' : words(high)}]`;
+};
+const ratio = (value: number): string => value.toFixed(2);
 
 function Found({ study, entry }: { study: Study; entry: StudyEntry }): JSX.Element | null {
   const arms = study.study?.arms ?? [];
@@ -144,11 +142,11 @@ function FoundTable(props: { arms: readonly StudyArm[]; tones: Tones; baseline: 
               <td><LineSample tone={props.tones.of(arm.name)} />{printable(arm.name)}</td>
               <td>{printable(arm.verdict_kind.replace(/_/g, ' '))}</td>
               <td>{arm.moments}/{arm.n}</td>
-              <td>{interval(arm.rate, arm.rate_ci)}</td>
-              <td>{steps(arm.median, arm.median_ci)}</td>
-              <td>{interval(arm.speedup, arm.speedup_ci)}</td>
+              <td>{interval(arm.rate, arm.rate_ci, ratio)}</td>
+              <td>{interval(arm.median, arm.median_ci, step)}</td>
+              <td>{interval(arm.speedup, arm.speedup_ci, ratio)}</td>
               <td>{number(arm.logrank_p, 2)}</td>
-              <td>{number(arm.final_accuracy, 3)}</td>
+              <td>{arm.final_accuracy === null ? '\u2013' : arm.final_accuracy.toFixed(3)}</td>
             </tr>
           ))}
         </tbody>

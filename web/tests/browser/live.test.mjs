@@ -35,8 +35,10 @@ test('a run that trains appears in the list, and its curve grows while one looks
     assert.deepEqual(now.slice(0, 2), before.slice(0, 2));
     const steps = now.filter((row) => row[1] === 'validation').map((row) => Number(row[2]));
     assert.deepEqual(steps, [...new Set(steps)].sort((a, b) => a - b));
-    assert.notDeepEqual(await pictureOf(chart.locator('canvas')), picture);
+    // A hundred steps of 200,000 are no pixel yet.
+    await until('another picture', async () => !(await pictureOf(chart.locator('canvas'))).equals(picture));
     await page.getByText('running').first().waitFor();
+    assert.equal(await page.getByText('What is missing here').count(), 0);
   } finally {
     training.kill('SIGTERM');
   }
@@ -193,6 +195,20 @@ test('heatmaps and forest plots of a study are read and zoomed with the keyboard
   await until('the whole axis', async () => (await ticks()).join() === whole.join());
   assert.deepEqual(wrong, []);
   await close();
+});
+
+test('an arm has its color of the study where only some are compared', async () => {
+  const colors = async (place, name) => {
+    const { page, close } = await at(place);
+    const sample = firstChart(page).locator('.legend li', { hasText: name }).locator('line');
+    const stroke = await sample.getAttribute('stroke');
+    await close();
+    return stroke;
+  };
+  makeStudy(shared.folder, 'three', '[[arm]]\nname = "norm"\nset.attention = { rule = "norm_softmax" }\n');
+  const among = await colors('study?id=three', 'norm');
+  assert.equal(await colors('compare?f=study%3Dthree%20arm%3Dnorm', 'norm'), among);
+  assert.notEqual(among, await colors('study?id=three', 'qk'));
 });
 
 test('a run that stopped at its moment says so, and how many steps it took', async () => {

@@ -85,6 +85,24 @@ test('printed it is the standing figures', async () => {
   await close();
 });
 
+test('on paper a figure taller than a sheet is parted between its rows', async () => {
+  const file = join(shared.folder, 'alone.html');
+  eureka('report', join(shared.folder, 'alone'), '-o', file);
+  const { page, wrong, close } = await open(file);
+  const figure = page.locator('h3[id="alone/diagnostic-progress"] + figure');
+  assert.equal(await figure.locator('.sheets').isVisible(), false);
+  await page.emulateMedia({ media: 'print' });
+  const sheets = figure.locator('.sheets > svg');
+  assert.ok((await sheets.count()) > 1);
+  assert.equal(await figure.locator('> .plot').isVisible(), false);
+  for (const sheet of await sheets.all()) {
+    const { width, height } = await sheet.boundingBox();
+    assert.ok(height > 0 && height < 1.3 * width, `${width} x ${height}`);
+  }
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
 test('attention maps have a slider over the steps', async () => {
   const looks = join(shared.folder, 'looks');
   eureka('look', `${join(shared.folder, 'alone')}@0,1000`, '--diagnostic', 'maps', '--out', looks);

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { layOut, PLAIN } from '../../src/chart/layout';
 import { Extent, scaleOf, shareOf } from '../../src/chart/scale';
 import { toggled } from '../../src/chart/legend';
+import { legendOf } from '../../src/chart/legend_entries';
 import { SvgPath, placesIn, traceCurve, valueAt } from '../../src/chart/trace';
 import { parseFilter } from '../../src/model/filter';
 import { emptyPanel } from '../../src/model/figure';
@@ -12,8 +13,10 @@ import { armOrder, groupRuns } from '../../src/model/grouping';
 import { printable } from '../../src/model/labels';
 import { medianOf } from '../../src/model/medians';
 import { smoothed } from '../../src/model/smooth';
+import { diagnosticFigure } from '../../src/model/run_figures';
 import { seriesTone, Tones } from '../../src/model/tones';
 import { xUnit } from '../../src/model/x_axis';
+import { offered } from '../../src/report/embedded';
 import { choicesOf } from '../../src/state/choices';
 import { parseView, viewLink } from '../../src/state/location';
 
@@ -74,6 +77,43 @@ test('ticks are round and within the axis', () => {
   const tiny = scaleOf(extent, { label: '', log: true, low: 1e-6, high: 1 }, 7, false);
   assert.deepEqual(tiny.ticks.map((tick) => tick.label), ['1e-6', '1e-5', '1e-4', '0.001', '0.01', '0.1', '1']);
   assert.ok(Number.isNaN(shareOf(log)(0)));
+});
+
+test('an axis has two numbers at least, whatever its ends are', () => {
+  const moments = new Extent();
+  [-384, 384].forEach((value) => moments.add(value));
+  assert.ok(scaleOf(moments, { label: '', low: -384, high: 384 }, 4, true).ticks.length >= 2);
+  const part = new Extent();
+  [0.31, 0.44].forEach((value) => part.add(value));
+  const log = scaleOf(part, { label: '', log: true }, 5, true);
+  assert.ok(log.log && log.ticks.length >= 2);
+  for (const { at } of log.ticks) assert.ok(at >= log.low && at <= log.high, String(at));
+});
+
+test('what marks curves comes last in the legend', () => {
+  const panels = ['a', 'b'].map((name) => ({
+    ...emptyPanel({ label: 'x' }, { label: 'y' }), curves: [{ name, tone: seriesTone(0), x: [0], y: [0] }],
+    lines: [{ at: 0, vertical: true, tone: seriesTone(1), name: 'moment' }],
+  }));
+  assert.deepEqual(legendOf({ name: '', title: '', caption: '', columns: 1, height: 9, panels }).map((one) => one.name), ['a', 'b', 'moment']);
+});
+
+test('only what changes a figure is offered', () => {
+  const figure = (x, y, dots = []) => ({ name: '', title: '', caption: '', columns: 1, height: 9, panels: [{ ...emptyPanel(x, y), dots }] });
+  assert.deepEqual(offered(figure({ label: '' }, { label: '', log: true })), { logX: true, logY: false, smooth: true });
+  assert.deepEqual(offered(figure({ label: '', low: -5 }, { label: '' })), { logX: false, logY: true, smooth: true });
+  assert.deepEqual(offered(figure({ label: '', log: true }, { label: '', log: true }, [{}])), { logX: false, logY: false, smooth: false });
+});
+
+test('parts that are told head by head have a panel each', () => {
+  const column = (part, head) => ({ name: `gradients/norm/${part}/layer0${head === undefined ? '' : `/head${head}`}`, diagnostic: true,
+    of: 'gradients', number: 'norm', layer: 0, part, ...(head === undefined ? {} : { head }) });
+  const all = ['k', 'q', 'v'].flatMap((part) => [column(part), column(part, 0), column(part, 1)]);
+  const whole = { entry: run('a'), columns: [...all, column('mlp')], moments: [], plateaus: [] };
+  const unit = { kind: 'step', label: 'training step', of: (x) => x };
+  const { panels } = diagnosticFigure(whole, { get: () => ({ x: [0, 1], y: [0, 1] }) }, unit, 'gradients');
+  assert.deepEqual(panels.map((panel) => panel.title), ['norm, k, layer0', 'norm, q, layer0', 'norm, v, layer0', 'norm, layer0']);
+  assert.deepEqual(panels[0].curves.map((curve) => curve.name), ['mean over heads, or whole', 'head0', 'head1']);
 });
 
 test('nothing, one value and enormous values have scales too', () => {

@@ -192,6 +192,19 @@ def test_chosen_layers_and_no_others():
         eureka.cure(model, "norm_softmax", devation="std")
     with eureka.cure(model, "sigmoid"), pytest.raises(eureka.Error, match="in force"):
         eureka.cure(model.blocks[0], "entmax15")
+    # A layer that is named twice would be scaled twice.
+    for layers in (["blocks.1", "blocks.1"], ["blocks.1", "blocks.1.self_attn"]):
+        with pytest.raises(eureka.Error, match="twice"):
+            eureka.cure(model, "scale", layers=layers)
+    with pytest.raises(eureka.Error, match="names no module"):
+        eureka.cure(model, "sigmoid", layers=[])
+    with pytest.raises(eureka.Error, match=r"is no torch\.nn\.Module"):
+        eureka.cure(None, "sigmoid")
+    slips = {"multiple is no number": "x", "multiple must be finite": float("nan"), "multiple must be above 0": -1}
+    for said, multiple in slips.items():
+        with pytest.raises(eureka.Error, match=said):
+            eureka.cure(model, "scale", multiple=multiple)
+    assert type(model) is models.Encoder
 
 
 def test_a_copy_of_a_cured_model_runs_its_own_layers():

@@ -22,6 +22,7 @@ from ._intercept import (
     SDPA,
     inside_multi_head_attention,
     is_attention_softmax,
+    overlapping,
     plain_model,
     refuse_meta,
 )
@@ -176,10 +177,11 @@ class AttentionCure:
 
 def _refuse_twice(modules: list[nn.Module]) -> None:
     """A call of attention has one rule."""
-    for module in modules:
-        for other in list(_cured):
-            if any(part is other for part in module.modules()) or any(part is module for part in other.modules()):
-                raise Error(f"a cure is in force in {type(other).__name__} already", "usage", hint="remove() it first")
+    for i, module in enumerate(modules):
+        if (other := overlapping(module, _cured)) is not None:
+            raise Error(f"a cure is in force in {type(other).__name__} already", "usage", hint="remove() it first")
+        if (other := overlapping(module, modules[:i])) is not None:
+            raise Error(f"layers name {type(other).__name__} twice, or a part of it too", "usage")
 
 
 def cure_of(module: nn.Module) -> AttentionCure | None:
@@ -193,13 +195,15 @@ def _modules_of(model: nn.Module, layers: Iterable[str] | str | None) -> list[nn
         return [model]
     named = dict(model.named_modules())
     chosen = []
-    for name in [layers] if isinstance(layers, str) else layers:
+    for name in map(str, [layers] if isinstance(layers, str) else layers):
         if name not in named:
             near = [one for one in named if one.endswith(name) or name in one][:6]
             raise Error(
                 f"the model has no module '{name}'", "usage", hint=f"did you mean {', '.join(near)}?" if near else ""
             )
         chosen.append(named[name])
+    if not chosen:
+        raise Error("layers names no module", "usage", hint="leave it out for all of the model")
     return chosen
 
 
@@ -218,8 +222,8 @@ def cure(
     dimension; qk_norm needs the former.
     """
     made = rule_of(rule, options)
+    refuse_meta(model)
     target = plain_model(model)
-    refuse_meta(target)
     modules = _modules_of(target, layers)
     _refuse_twice(modules)
     return AttentionCure(target, made, modules)

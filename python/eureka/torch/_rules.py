@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .._error import Error
+from .._given import finite
 from ._call import Call, count, masked_softmax
 from ._covariance import norm_softmax_attention, norm_softmax_weights
 
@@ -325,4 +326,7 @@ def rule_of(name: str | Rule, options: dict[str, Any]) -> Rule:
     for option, parameter in known.items():
         if parameter.default is inspect.Parameter.empty and option not in options:
             raise Error(f"{name} needs the option '{option}'", "config", hint=f'cure(model, "{name}", {option}=...)')
+        # Of options that are words the rule itself knows which there are.
+        if option in options and not isinstance(parameter.default, str) and finite(options[option], option) <= 0:
+            raise Error(f"{option} must be above 0, not {options[option]}", "config")
     return RULES[name](**options)

@@ -30,7 +30,7 @@ CASES = [
     ("entmax15", {}),
     ("scale", {"multiple": 3.0}),
 ]
-MASKS = ["none", "causal", "keys", "bool", "additive", "by head"]
+MASKS = ["none", "causal", "keys", "bool", "additive", "by head", "sliding", "grouped", "cross"]
 
 
 def mask_of(kind, samples, heads, queries, keys, dtype):
@@ -41,31 +41,37 @@ def mask_of(kind, samples, heads, queries, keys, dtype):
     if kind == "keys":
         seen = torch.ones(samples, 1, 1, keys, dtype=torch.bool)
         seen[0, ..., 3:] = False
+    if kind == "sliding":
+        near = torch.ones(queries, keys, dtype=torch.bool)
+        return near.tril() & ~near.tril(-3), False
     if kind == "additive":
         bias = torch.randn(1, heads, queries, keys, generator=generator).to(dtype)
         return bias.masked_fill(~seen, torch.finfo(dtype).min), False
     if kind == "by head":
         seen = torch.rand(samples, heads, queries, keys, generator=generator) < 0.7
         seen[..., 1] = True
-    return (None if kind in ("none", "causal") else seen), kind == "causal"
+    return (None if kind in ("none", "causal", "grouped") else seen), kind == "causal"
 
 
-def arrays(dtype=torch.float32, samples=2, heads=3, tokens=7, width=4):
+def arrays(dtype=torch.float32, samples=2, heads=3, tokens=7, width=4, mask="none"):
+    """Queries, keys, values and the gradient of what comes out."""
     generator = torch.Generator().manual_seed(2)
-    make = lambda: torch.randn(samples, heads, tokens, width, generator=generator, dtype=torch.float64)  # noqa: E731
-    return [make().to(dtype) for _ in range(4)]
+    of_queries = (heads, tokens)
+    of_keys = (1 if mask == "grouped" else heads, tokens - 2 if mask == "cross" else tokens)
+    shapes = [(samples, *size, width) for size in (of_queries, of_keys, of_keys, of_queries)]
+    return [torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype) for shape in shapes]
 
 
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize(("name", "options"), CASES, ids=str)
 def test_rules_are_those_of_the_engines(name, options, mask):
     rule = rule_of(name, options)
-    q, k, v, d_out = arrays()
-    attention_mask, causal = mask_of(mask, 2, 3, 7, 7, torch.float32)
+    q, k, v, d_out = arrays(mask=mask)
+    attention_mask, causal = mask_of(mask, 2, 3, 7, k.shape[2], torch.float32)
     scale = 0.6
     for x in (q, k, v):
         x.requires_grad_(True)
-    out = rule.attend(Call(q, k, v, attention_mask, 0.0, causal, scale, False), SDPA)
+    out = rule.attend(Call(q, k, v, attention_mask, 0.0, causal, scale, mask == "grouped"), SDPA)
     gradients = torch.autograd.grad(out, (q, k, v), d_out)
     arguments = [x.detach().numpy() for x in (q, k, v, d_out)]
     multiple = scale * 2 * (options.get("multiple", 1.0) if name == "scale" else 1.0)
@@ -77,14 +83,20 @@ def test_rules_are_those_of_the_engines(name, options, mask):
         expected = _core.attend(*arguments, rule.name, rule.options(), multiple, causal, visible)
     else:
         more = {}
-        if attention_mask.dtype == torch.bool:
-            more["visible"] = attention_mask.numpy()
+        if attention_mask is None:
+            pass
+        elif attention_mask.dtype == torch.bool:
+            # Two dimensions would be samples x keys there.
+            more["visible"] = attention_mask.numpy() if attention_mask.dim() > 2 else attention_mask[None].numpy()
         else:
             more["logit_bias"] = attention_mask.numpy() * (options["multiple"] if name == "scale" else 1)
         if name == "scale" and mask == "additive":
             pytest.skip("a scale multiplies q.k alone")
         look = eureka.look(*arguments, scale=multiple / 2, rule=rule.name, **rule.options(), **more)
         expected = [look.tensors[one] for one in ("out", "d_q", "d_k", "d_v")]
+        if mask == "grouped":
+            # It tells what each head of queries does to the keys that they share.
+            expected[2:] = [gradient.sum(1, keepdims=True) for gradient in expected[2:]]
     for what, got, want in zip(("out", "dq", "dk", "dv"), (out, *gradients), expected):
         largest = max(1.0, np.abs(want).max())
         assert np.abs(got.detach().numpy() - want).max() < 5e-5 * largest, what
@@ -94,11 +106,11 @@ def test_rules_are_those_of_the_engines(name, options, mask):
 @pytest.mark.parametrize(("name", "options"), CASES, ids=str)
 def test_gradients_are_those_of_differences(name, options, mask):
     rule = rule_of(name, options)
-    q, k, v, _ = arrays(torch.float64, samples=1, heads=2, tokens=5)
-    attention_mask, causal = mask_of(mask, 1, 2, 5, 5, torch.float64)
+    q, k, v, _ = arrays(torch.float64, samples=1, heads=2, tokens=5, mask=mask)
+    attention_mask, causal = mask_of(mask, 1, 2, 5, k.shape[2], torch.float64)
 
     def attend(q, k, v):
-        return rule.attend(Call(q, k, v, attention_mask, 0.0, causal, 0.6, False), SDPA)
+        return rule.attend(Call(q, k, v, attention_mask, 0.0, causal, 0.6, mask == "grouped"), SDPA)
 
     inputs = tuple(x.requires_grad_(True) for x in (q, k, v))
     assert torch.autograd.gradcheck(attend, inputs, eps=1e-6, atol=1e-6, rtol=1e-4)

@@ -73,6 +73,11 @@ def test_curves_of_any_kind_and_order_are_read():
     assert eureka.detect([np.nan] * 30).moments == []
 
 
+def test_settings_may_be_numbers_of_numpy_and_places(tmp_path):
+    text = _program._toml([np.int64(5), np.float32(0.5), np.bool_(True), np.arange(2), tmp_path])
+    assert text == f'[5, 0.5, true, [0, 1], "{tmp_path}"]'
+
+
 def test_steps_that_go_back_are_refused_in_our_words():
     with pytest.raises(eureka.Error, match="step"):
         eureka.detect([1, 2, 3], [0, 2, 1])
@@ -173,7 +178,9 @@ def test_a_study_of_tables(tmp_path):
 
 def test_an_interrupt_leaves_a_checkpoint(tmp_path):
     out = tmp_path / "long"
-    code = f"import eureka; eureka.train('two-step', out={str(out)!r}, settings={{'train.steps': 10**6}})"
+    # Whoever runs the tests in the background has had interrupts turned off.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{heard}; import eureka; eureka.train('two-step', out={str(out)!r}, settings={{'train.steps': 10**6}})"
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
     while process.poll() is None and not (out / "metrics.jsonl").exists():
         time.sleep(0.05)

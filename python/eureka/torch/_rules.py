@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -20,6 +21,8 @@ from ._covariance import norm_softmax_attention, norm_softmax_weights
 LONG = 256
 
 Sdpa = Callable[..., Tensor]
+#: Whether PyTorch's own attention takes keys that heads share: from 2.5 on.
+GROUPS = "enable_gqa" in (getattr(F, "scaled_dot_product_attention", F.softmax).__doc__ or "")
 
 
 class Entmax15(torch.autograd.Function):
@@ -91,10 +94,13 @@ def explicit(rule: Rule, call: Call) -> Tensor:
 
 def by_sdpa(call: Call, sdpa: Sdpa, q: Tensor, k: Tensor) -> Tensor:
     """Plain attention after something was done to queries and keys."""
+    call = replace(call, q=q.to(call.v.dtype), k=k.to(call.v.dtype))
+    if not GROUPS:
+        call = call.ungrouped()
     more = {"enable_gqa": True} if call.grouped else {}
     return sdpa(
-        q.to(call.v.dtype),
-        k.to(call.v.dtype),
+        call.q,
+        call.k,
         call.v,
         attn_mask=call.mask,
         dropout_p=call.dropout,

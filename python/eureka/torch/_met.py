@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -107,8 +106,7 @@ class Met:
             if parameter.requires_grad and hasattr(parameter, "register_post_accumulate_grad_hook"):
                 register: Any = parameter.register_post_accumulate_grad_hook
                 self._hooks.append(register(self._keep_gradient))
-        compiler = getattr(torch, "compiler", None)
-        if "torch._dynamo" in sys.modules and hasattr(compiler, "set_stance"):
+        if hasattr(getattr(torch, "compiler", None), "set_stance"):
             # Compiled models run as they are written in this one step: nothing is compiled again.
             self._stance = torch.compiler.set_stance("force_eager")
             # They would warn of hooks on all modules.

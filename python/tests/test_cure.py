@@ -1,6 +1,7 @@
 """eureka.cure: every rule is that of Eureka's engines, in any model, and leaves when it is told to."""
 
 import copy
+import io
 
 import eureka
 import numpy as np
@@ -10,6 +11,7 @@ from eureka import _core
 torch = pytest.importorskip("torch")
 import torch_models as models  # noqa: E402
 from eureka.torch._call import Call  # noqa: E402
+from eureka.torch._cure import cure_of  # noqa: E402
 from eureka.torch._intercept import SDPA  # noqa: E402
 from eureka.torch._rules import RULES, HeatTreatment, explicit, rule_of  # noqa: E402
 from torch import nn  # noqa: E402
@@ -229,6 +231,23 @@ def test_a_copy_of_a_cured_model_runs_its_own_layers():
         assert not torch.equal(twin(models.batch(0)), model(models.batch(0)))
 
 
+@pytest.mark.parametrize("layers", [None, ["blocks.0", "blocks.1"]])
+def test_a_cured_model_is_saved_and_loaded_with_its_cure(layers):
+    model, place = models.made("encoder"), io.BytesIO()
+    plain = model(models.batch(0))
+    with eureka.cure(model, "norm_softmax", layers=layers):
+        expected = model(models.batch(0))
+        torch.save(model, place)
+    place.seek(0)
+    loaded = torch.load(place, **({} if torch.__version__ < "2" else {"weights_only": False}))
+    assert torch.equal(loaded(models.batch(0)), expected)
+    cures = {cure for module in loaded.modules() if (cure := cure_of(module)) is not None}
+    assert len(cures) == 1
+    cures.pop().remove()
+    assert type(loaded) is models.Encoder
+    assert torch.equal(loaded(models.batch(0)), plain)
+
+
 def test_a_cured_model_is_watched_with_the_numbers_of_its_rule(tmp_path):
     for name in ["by hand, matmul"] + ["by hand, sdpa"] * models.HAS_SDPA:
         model = models.made(name)
@@ -263,7 +282,8 @@ def test_compiled_models(name, compiled_first):
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "mistral", "roberta"])
 def test_names_for_hugging_face(kind):
     names = eureka.torch.register_with_transformers()
-    assert "eureka_norm_softmax" in names
+    # One with a schedule needs to know how long.
+    assert names == [f"eureka_{name}" for name in RULES if name not in ("softmax", "heat_treatment")]
     torch.manual_seed(0)
     named = models.hugging_face(kind, "eureka_norm_softmax").eval()
     torch.manual_seed(0)

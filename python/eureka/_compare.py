@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._error import Error
+from ._given import finite, real
 
 Interval = tuple[Optional[float], Optional[float]]
 
@@ -112,8 +113,10 @@ def compare(
     Kaplan-Meier curves, log-rank tests with Holm's correction, restricted means with bootstrap intervals, Cox' hazard
     ratio, paired tests and a verdict in words; docs/statistics.md tells what each number means.
     """
-    at = np.asarray(times, dtype=np.float64)
-    came = np.asarray(happened, dtype=bool)
+    at = real(times, "times", np.float64)
+    came = real(happened, "happened", np.float64)
+    if isinstance(group, str) or not hasattr(group, "__len__"):
+        raise Error("group is no list of names, one for each run", "input")
     names = [str(one) for one in group]
     if at.ndim != 1 or came.shape != at.shape or len(names) != len(at) or (pair is not None and len(pair) != len(at)):
         raise Error("times, happened, group and pair differ in length: each entry is one run", "input")
@@ -123,6 +126,10 @@ def compare(
         raise Error(
             "times must be finite and not negative", "input", hint="a run without the event has the time it was seen"
         )
+    if not np.isin(came, (0, 1)).all():
+        raise Error("happened must be true or false for each run", "input")
+    if not 0 < (level := finite(level, "level")) < 1:
+        raise Error(f"the level must be between 0 and 1, not {level:g}", "input", hint="level=0.95")
     order = list(dict.fromkeys(names))
     first = order[0] if baseline is None else str(baseline)
     if first not in order:
@@ -132,11 +139,13 @@ def compare(
     runs: dict[str, list[tuple[float, bool, int]]] = {name: [] for name in order}
     for i, name in enumerate(names):
         key = i if pair is None else pair[i]
+        if not isinstance(key, Hashable):
+            raise Error(f"a pair is a number or a name, not {key!r:.60}", "input")
         runs[name].append((float(at[i]), bool(came[i]), numbers.setdefault(key, len(numbers))))
     for name, of_arm in runs.items():
         if len({run[2] for run in of_arm}) != len(of_arm):
             raise Error(f"two runs of '{name}' have the same pair", "input")
-    end = float(at.max()) if horizon is None else float(horizon)
+    end = float(at.max()) if horizon is None else finite(horizon, "the horizon")
     if not end > 0:
         raise Error("the horizon must be above 0", "input")
     raw = _core.compare(list(runs.items()), end, level, pair is not None)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._error import Error
+from ._given import number, real
 
 
 @dataclass(frozen=True)
@@ -101,10 +102,14 @@ def _findings(raw: dict[str, Any], steps: NDArray[np.float64], values: NDArray[n
 
 
 def _numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
-    array = np.ascontiguousarray(values, dtype=np.float64)
+    array = real(values, what, np.float64)
     if array.ndim != 1:
         raise Error(f"{what} have {array.ndim} dimensions: a curve is a list of numbers", "input")
-    return array
+    return np.ascontiguousarray(array)
+
+
+def _known(value: float | None, what: str) -> float | None:
+    return None if value is None else number(value, what)
 
 
 def detect(
@@ -133,7 +138,8 @@ def detect(
         training_at = at if training is not None else _numbers([], "training steps")
     if direction is None:
         direction = _core.guess_direction("", at, numbers)
-    raw = _core.detect(at, numbers, training_at, training_numbers, direction, plateau_level, best_level, budget)
+    levels = (_known(plateau_level, "plateau_level"), _known(best_level, "best_level"), _known(budget, "budget"))
+    raw = _core.detect(at, numbers, training_at, training_numbers, direction, *levels)
     return _findings(raw, at, numbers, direction)
 
 
@@ -154,19 +160,21 @@ class Detector:
         budget: float | None = None,
     ) -> None:
         self._direction = direction
-        self._detector = _core.MomentDetector(direction, plateau_level, best_level, budget)
+        levels = (_known(plateau_level, "plateau_level"), _known(best_level, "best_level"), _known(budget, "budget"))
+        self._detector = _core.MomentDetector(direction, *levels)
         self._steps = array("d")
         self._values = array("d")
 
     def add(self, step: float, value: float) -> None:
         """One evaluation; steps increase."""
+        step, value = number(step, "step"), number(value, "value")
         self._detector.add(step, value)
         self._steps.append(step)
         self._values.append(value)
 
     def add_training(self, step: float, value: float) -> None:
         """The same metric on the training samples."""
-        self._detector.add_training(step, value)
+        self._detector.add_training(number(step, "step"), number(value, "value"))
 
     def finish(self) -> None:
         """No more will come: a rise that has gone most of its way counts."""

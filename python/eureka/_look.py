@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._error import Error
+from ._given import real
 
 Floats = NDArray[np.float32]
 
@@ -64,12 +65,25 @@ def _array(given: Any) -> NDArray[Any]:
 
 
 def _heads(array: Any, name: str) -> Floats:
-    numbers: Floats = np.ascontiguousarray(_array(array), dtype=np.float32)
+    numbers: Floats = real(_array(array), name, np.float32)
     if numbers.ndim != 4:
         raise Error(
             f"{name} has {numbers.ndim} dimensions, not 4", "input", hint="arrays are samples x heads x tokens x width"
         )
-    return numbers
+    if (wrong := numbers.size - int(np.isfinite(numbers).sum())) > 0:
+        raise Error(f"{name} has {wrong} of {numbers.size} numbers that are not finite", "input")
+    return np.ascontiguousarray(numbers)
+
+
+def _scales(scale: Any, queries: Floats) -> Floats:
+    """One for each head."""
+    heads, width = queries.shape[1], max(1, queries.shape[3])
+    given = real(_array(1 / np.sqrt(width) if scale is None else scale), "scale", np.float32)
+    if given.shape not in ((), (1,), (heads,)):
+        raise Error(f"scale is {' x '.join(map(str, given.shape))}, which does not fit {heads} heads", "input")
+    if not np.isfinite(given).all():
+        raise Error("scale must be finite", "input")
+    return np.broadcast_to(given, (heads,))
 
 
 def _pairs(array: Any, shape: tuple[int, int, int, int], name: str) -> Any:
@@ -134,12 +148,18 @@ def look(
     """
     queries, keys, values = _heads(q, "q"), _heads(k, "k"), _heads(v, "v")
     gradient = None if d_out is None else _heads(d_out, "d_out")
-    width = 1 / np.sqrt(queries.shape[3]) if scale is None else scale
-    scales = np.broadcast_to(_array(width).astype(np.float32), (queries.shape[1],))
+    scales = _scales(scale, queries)
     shown = None
     if visible is not None:
-        shown = _array(visible).astype(bool).view(np.uint8)
+        shown = real(_array(visible), "visible", np.bool_).view(np.uint8)
         if shown.ndim == 2:
+            if shown.shape != (queries.shape[0], keys.shape[2]):
+                raise Error(
+                    f"visible is {shown.shape[0]} x {shown.shape[1]}, and there are {queries.shape[0]} samples of "
+                    f"{keys.shape[2]} keys",
+                    "input",
+                    hint="queries x keys for all samples: visible[None, None]",
+                )
             shown = shown[:, None, None, :]
     numbers, tensors = look_numbers(
         queries,
@@ -149,8 +169,8 @@ def look(
         scales,
         causal,
         shown,
-        None if logit_bias is None else _array(logit_bias),
-        rule,
+        None if logit_bias is None else real(_array(logit_bias), "logit_bias", np.float32),
+        str(rule),
         options,
         0,
         True,

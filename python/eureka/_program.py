@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Union
 
+import numpy as np
+
 from . import _core
 from ._error import Error
 from ._records import Place, Run, Study
@@ -38,6 +40,10 @@ def main() -> int:
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):

@@ -1,6 +1,7 @@
 """eureka.cure: every rule is that of Eureka's engines, in any model, and leaves when it is told to."""
 
 import copy
+import io
 
 import eureka
 import numpy as np
@@ -10,6 +11,7 @@ from eureka import _core
 torch = pytest.importorskip("torch")
 import torch_models as models  # noqa: E402
 from eureka.torch._call import Call  # noqa: E402
+from eureka.torch._cure import cure_of  # noqa: E402
 from eureka.torch._intercept import SDPA  # noqa: E402
 from eureka.torch._rules import RULES, HeatTreatment, explicit, rule_of  # noqa: E402
 from torch import nn  # noqa: E402
@@ -30,7 +32,7 @@ CASES = [
     ("entmax15", {}),
     ("scale", {"multiple": 3.0}),
 ]
-MASKS = ["none", "causal", "keys", "bool", "additive", "by head"]
+MASKS = ["none", "causal", "keys", "bool", "additive", "by head", "sliding", "grouped", "cross"]
 
 
 def mask_of(kind, samples, heads, queries, keys, dtype):
@@ -41,31 +43,37 @@ def mask_of(kind, samples, heads, queries, keys, dtype):
     if kind == "keys":
         seen = torch.ones(samples, 1, 1, keys, dtype=torch.bool)
         seen[0, ..., 3:] = False
+    if kind == "sliding":
+        near = torch.ones(queries, keys, dtype=torch.bool)
+        return near.tril() & ~near.tril(-3), False
     if kind == "additive":
         bias = torch.randn(1, heads, queries, keys, generator=generator).to(dtype)
         return bias.masked_fill(~seen, torch.finfo(dtype).min), False
     if kind == "by head":
         seen = torch.rand(samples, heads, queries, keys, generator=generator) < 0.7
         seen[..., 1] = True
-    return (None if kind in ("none", "causal") else seen), kind == "causal"
+    return (None if kind in ("none", "causal", "grouped") else seen), kind == "causal"
 
 
-def arrays(dtype=torch.float32, samples=2, heads=3, tokens=7, width=4):
+def arrays(dtype=torch.float32, samples=2, heads=3, tokens=7, width=4, mask="none"):
+    """Queries, keys, values and the gradient of what comes out."""
     generator = torch.Generator().manual_seed(2)
-    make = lambda: torch.randn(samples, heads, tokens, width, generator=generator, dtype=torch.float64)  # noqa: E731
-    return [make().to(dtype) for _ in range(4)]
+    of_queries = (heads, tokens)
+    of_keys = (1 if mask == "grouped" else heads, tokens - 2 if mask == "cross" else tokens)
+    shapes = [(samples, *size, width) for size in (of_queries, of_keys, of_keys, of_queries)]
+    return [torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype) for shape in shapes]
 
 
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize(("name", "options"), CASES, ids=str)
 def test_rules_are_those_of_the_engines(name, options, mask):
     rule = rule_of(name, options)
-    q, k, v, d_out = arrays()
-    attention_mask, causal = mask_of(mask, 2, 3, 7, 7, torch.float32)
+    q, k, v, d_out = arrays(mask=mask)
+    attention_mask, causal = mask_of(mask, 2, 3, 7, k.shape[2], torch.float32)
     scale = 0.6
     for x in (q, k, v):
         x.requires_grad_(True)
-    out = rule.attend(Call(q, k, v, attention_mask, 0.0, causal, scale, False), SDPA)
+    out = rule.attend(Call(q, k, v, attention_mask, 0.0, causal, scale, mask == "grouped"), SDPA)
     gradients = torch.autograd.grad(out, (q, k, v), d_out)
     arguments = [x.detach().numpy() for x in (q, k, v, d_out)]
     multiple = scale * 2 * (options.get("multiple", 1.0) if name == "scale" else 1.0)
@@ -77,14 +85,20 @@ def test_rules_are_those_of_the_engines(name, options, mask):
         expected = _core.attend(*arguments, rule.name, rule.options(), multiple, causal, visible)
     else:
         more = {}
-        if attention_mask.dtype == torch.bool:
-            more["visible"] = attention_mask.numpy()
+        if attention_mask is None:
+            pass
+        elif attention_mask.dtype == torch.bool:
+            # Two dimensions would be samples x keys there.
+            more["visible"] = attention_mask.numpy() if attention_mask.dim() > 2 else attention_mask[None].numpy()
         else:
             more["logit_bias"] = attention_mask.numpy() * (options["multiple"] if name == "scale" else 1)
         if name == "scale" and mask == "additive":
             pytest.skip("a scale multiplies q.k alone")
         look = eureka.look(*arguments, scale=multiple / 2, rule=rule.name, **rule.options(), **more)
         expected = [look.tensors[one] for one in ("out", "d_q", "d_k", "d_v")]
+        if mask == "grouped":
+            # It tells what each head of queries does to the keys that they share.
+            expected[2:] = [gradient.sum(1, keepdims=True) for gradient in expected[2:]]
     for what, got, want in zip(("out", "dq", "dk", "dv"), (out, *gradients), expected):
         largest = max(1.0, np.abs(want).max())
         assert np.abs(got.detach().numpy() - want).max() < 5e-5 * largest, what
@@ -94,11 +108,11 @@ def test_rules_are_those_of_the_engines(name, options, mask):
 @pytest.mark.parametrize(("name", "options"), CASES, ids=str)
 def test_gradients_are_those_of_differences(name, options, mask):
     rule = rule_of(name, options)
-    q, k, v, _ = arrays(torch.float64, samples=1, heads=2, tokens=5)
-    attention_mask, causal = mask_of(mask, 1, 2, 5, 5, torch.float64)
+    q, k, v, _ = arrays(torch.float64, samples=1, heads=2, tokens=5, mask=mask)
+    attention_mask, causal = mask_of(mask, 1, 2, 5, k.shape[2], torch.float64)
 
     def attend(q, k, v):
-        return rule.attend(Call(q, k, v, attention_mask, 0.0, causal, 0.6, False), SDPA)
+        return rule.attend(Call(q, k, v, attention_mask, 0.0, causal, 0.6, mask == "grouped"), SDPA)
 
     inputs = tuple(x.requires_grad_(True) for x in (q, k, v))
     assert torch.autograd.gradcheck(attend, inputs, eps=1e-6, atol=1e-6, rtol=1e-4)
@@ -192,6 +206,19 @@ def test_chosen_layers_and_no_others():
         eureka.cure(model, "norm_softmax", devation="std")
     with eureka.cure(model, "sigmoid"), pytest.raises(eureka.Error, match="in force"):
         eureka.cure(model.blocks[0], "entmax15")
+    # A layer that is named twice would be scaled twice.
+    for layers in (["blocks.1", "blocks.1"], ["blocks.1", "blocks.1.self_attn"]):
+        with pytest.raises(eureka.Error, match="twice"):
+            eureka.cure(model, "scale", layers=layers)
+    with pytest.raises(eureka.Error, match="names no module"):
+        eureka.cure(model, "sigmoid", layers=[])
+    with pytest.raises(eureka.Error, match=r"is no torch\.nn\.Module"):
+        eureka.cure(None, "sigmoid")
+    slips = {"multiple is no number": "x", "multiple must be finite": float("nan"), "multiple must be above 0": -1}
+    for said, multiple in slips.items():
+        with pytest.raises(eureka.Error, match=said):
+            eureka.cure(model, "scale", multiple=multiple)
+    assert type(model) is models.Encoder
 
 
 def test_a_copy_of_a_cured_model_runs_its_own_layers():
@@ -202,6 +229,23 @@ def test_a_copy_of_a_cured_model_runs_its_own_layers():
             for parameter in twin.parameters():
                 parameter.mul_(2)
         assert not torch.equal(twin(models.batch(0)), model(models.batch(0)))
+
+
+@pytest.mark.parametrize("layers", [None, ["blocks.0", "blocks.1"]])
+def test_a_cured_model_is_saved_and_loaded_with_its_cure(layers):
+    model, place = models.made("encoder"), io.BytesIO()
+    plain = model(models.batch(0))
+    with eureka.cure(model, "norm_softmax", layers=layers):
+        expected = model(models.batch(0))
+        torch.save(model, place)
+    place.seek(0)
+    loaded = torch.load(place, **({} if torch.__version__ < "2" else {"weights_only": False}))
+    assert torch.equal(loaded(models.batch(0)), expected)
+    cures = {cure for module in loaded.modules() if (cure := cure_of(module)) is not None}
+    assert len(cures) == 1
+    cures.pop().remove()
+    assert type(loaded) is models.Encoder
+    assert torch.equal(loaded(models.batch(0)), plain)
 
 
 def test_a_cured_model_is_watched_with_the_numbers_of_its_rule(tmp_path):
@@ -238,7 +282,8 @@ def test_compiled_models(name, compiled_first):
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "mistral", "roberta"])
 def test_names_for_hugging_face(kind):
     names = eureka.torch.register_with_transformers()
-    assert "eureka_norm_softmax" in names
+    # One with a schedule needs to know how long.
+    assert names == [f"eureka_{name}" for name in RULES if name not in ("softmax", "heat_treatment")]
     torch.manual_seed(0)
     named = models.hugging_face(kind, "eureka_norm_softmax").eval()
     torch.manual_seed(0)

@@ -122,6 +122,45 @@ def test_without_a_gradient_its_numbers_are_left_out():
     assert set(look.attention) >= {"entropy", "logit_deviation"}
 
 
+def test_numbers_of_any_kind_and_order_are_looked_at():
+    given = [np.round(4 * x) for x in arrays(6)]
+    expected = eureka.look(*given).attention
+    kinds = [np.float64, np.float16, np.int64, np.int8, ">f4", object]
+    ways = [lambda x, kind=kind: x.astype(kind) for kind in kinds]
+    ways += [np.asfortranarray, lambda x: np.ascontiguousarray(x[..., ::-1])[..., ::-1], lambda x: x.tolist()]
+    for way in ways:
+        for name, numbers in eureka.look(*(way(x) for x in given)).attention.items():
+            assert np.array_equal(numbers, expected[name]), name
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_is_no_number_is_said():
+    q, k, v, d_out = arrays(6)
+    spoiled = q.copy()
+    spoiled[0, 0, 0, :2] = np.nan
+    slips = {
+        "q: not an array of real numbers": lambda: eureka.look("q", k, v),
+        "k: not an array of real numbers": lambda: eureka.look(q, k + 1j, v),
+        "q has 0 dimensions": lambda: eureka.look(None, k, v),
+        f"q has 2 of {q.size} numbers that are not finite": lambda: eureka.look(spoiled, k, v),
+        "d_out has 1 of": lambda: eureka.look(q, k, v, np.where(d_out == d_out.max(), 1e300, d_out.astype(float))),
+        "there is nothing to look at": lambda: eureka.look(q[..., :0], k[..., :0], v[..., :0]),
+        "scale: not an array": lambda: eureka.look(q, k, v, scale="large"),
+        "which does not fit": lambda: eureka.look(q, k, v, scale=np.ones(q.shape[1] + 1)),
+        "scale must be finite": lambda: eureka.look(q, k, v, scale=np.inf),
+        "visible: not an array": lambda: eureka.look(q, k, v, visible="all"),
+        "logit_bias: not an array": lambda: eureka.look(q, k, v, logit_bias="none"),
+        "there is no attention rule '3'": lambda: eureka.look(q, k, v, rule=3),
+    }
+    for said, slip in slips.items():
+        with pytest.raises(eureka.Error, match=said):
+            slip()
+    tokens = q.shape[2]
+    with pytest.raises(eureka.Error, match=f"visible is {tokens} x {tokens}") as refused:
+        eureka.look(q, k, v, visible=np.tril(np.ones((tokens, tokens), dtype=bool)))
+    assert "visible[None, None]" in str(refused.value)
+
+
 def test_what_does_not_fit_is_said():
     q, k, v, d_out = arrays(6)
     with pytest.raises(eureka.Error, match="differ in width"):

@@ -36,6 +36,48 @@ def test_point_by_point_says_the_same_as_at_once():
     assert detector.findings.plateaus == at_once.plateaus
 
 
+@pytest.mark.filterwarnings("error")
+def test_curves_and_tables_that_are_none_are_said():
+    detect, compare, runs = eureka.detect, eureka.compare, ([5.0, 9.0], [1, 1], ["a", "b"])
+    slips = {
+        "values: not an array of real numbers": lambda: detect(["a", "b"]),
+        "training values: not an array": lambda: detect([1.0, 2.0], training=[[1.0], [2.0, 3.0]]),
+        "steps: not an array": lambda: detect([1.0, 2.0], [1, 2j]),
+        "values have 0 dimensions": lambda: detect(3.0),
+        "budget is no number": lambda: detect([1.0, 2.0], budget="long"),
+        "plateau_level is no number": lambda: eureka.Detector(plateau_level="low"),
+        "value is no number": lambda: eureka.Detector().add(1, "x"),
+        "times: not an array": lambda: compare(["x", "y"], *runs[1:]),
+        "happened: not an array": lambda: compare(runs[0], ["no", "yes"], runs[2]),
+        "happened must be true or false": lambda: compare(runs[0], [np.nan, 1], runs[2]),
+        "group is no list": lambda: compare(*runs[:2], 5),
+        "a pair is a number or a name": lambda: compare(*runs, [[1], [2]]),
+        "the level must be between 0 and 1, not 95": lambda: compare(*runs, level=95),
+        "the horizon is no number": lambda: compare(*runs, horizon="x"),
+        "there are no runs": lambda: compare([], [], []),
+        "differ in length": lambda: compare([1.0], [1, 1], ["a"]),
+    }
+    for said, slip in slips.items():
+        with pytest.raises(eureka.Error, match=said):
+            slip()
+
+
+def test_curves_of_any_kind_and_order_are_read():
+    curve = np.repeat([0.25, 1.0], 50)
+    expected = eureka.detect(curve).moments
+    assert len(expected) == 1
+    for way in (curve.astype(np.float16), curve[::-1][::-1], np.repeat(curve, 2)[::2], curve.tolist()):
+        assert eureka.detect(way).moments == expected
+    assert len(eureka.detect((4 * curve).astype(np.int8)).moments) == 1
+    assert eureka.detect([]).moments == []
+    assert eureka.detect([np.nan] * 30).moments == []
+
+
+def test_settings_may_be_numbers_of_numpy_and_places(tmp_path):
+    text = _program._toml([np.int64(5), np.float32(0.5), np.bool_(True), np.arange(2), tmp_path])
+    assert text == f'[5, 0.5, true, [0, 1], "{tmp_path}"]'
+
+
 def test_steps_that_go_back_are_refused_in_our_words():
     with pytest.raises(eureka.Error, match="step"):
         eureka.detect([1, 2, 3], [0, 2, 1])
@@ -136,7 +178,9 @@ def test_a_study_of_tables(tmp_path):
 
 def test_an_interrupt_leaves_a_checkpoint(tmp_path):
     out = tmp_path / "long"
-    code = f"import eureka; eureka.train('two-step', out={str(out)!r}, settings={{'train.steps': 10**6}})"
+    # Whoever runs the tests in the background has had interrupts turned off.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{heard}; import eureka; eureka.train('two-step', out={str(out)!r}, settings={{'train.steps': 10**6}})"
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
     while process.poll() is None and not (out / "metrics.jsonl").exists():
         time.sleep(0.05)

@@ -1,6 +1,7 @@
 """eureka.watch in the ways people train: several processes, less precision, accumulation, compilers; and with the kinds
 of attention they use. Its numbers are right, and those of the training are what they were, to the last bit."""
 
+import os
 import subprocess
 import sys
 
@@ -254,3 +255,38 @@ def test_a_watch_costs_no_compilation(compiled_first, cured):
     before = compilations(watched=False)
     assert before > 0
     assert compilations(watched=True) == before
+
+
+COMPILED_INSIDE = """
+import eureka, torch, torch_models as models
+model, programs = models.made("encoder"), []
+def backend(graph, inputs):
+    programs.append(graph)
+    return graph.forward
+with eureka.watch(model, every=3) as w:
+    compiled = torch.compile(model, backend=backend)
+    for step in range(4):
+        models.loss_of(compiled, models.batch(step)).backward()
+        w.step()
+        print(len(programs), len(w.layers))
+"""
+
+
+@pytest.mark.skipif(
+    not hasattr(torch, "compiler") or not hasattr(torch.compiler, "set_stance"), reason="needs PyTorch 2.6"
+)
+def test_what_is_compiled_inside_the_block_is_compiled_once_and_without_a_warning():
+    # In a process of its own, where nothing has loaded the compiler yet.
+    ran = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", COMPILED_INSIDE],
+        capture_output=True,
+        text=True,
+        cwd=ROOT / "python/tests",
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    said = [[int(number) for number in line.split()] for line in ran.stdout.splitlines()]
+    assert [layers for _, layers in said] == [2, 2, 2, 2]
+    # The first step and the third run as they are written; the second is compiled, and the fourth is what it was.
+    assert said[0][0] == 0
+    assert said[1][0] == said[2][0] == said[3][0] > 0

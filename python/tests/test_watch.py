@@ -163,6 +163,7 @@ def test_a_scaled_loss_is_told_without_its_factor():
     not hasattr(torch, "compiler") or not hasattr(torch.compiler, "set_stance"), reason="needs PyTorch 2.6"
 )
 @pytest.mark.parametrize("which", ["the model", "what was compiled"])
+@pytest.mark.filterwarnings("error:Using:UserWarning")
 def test_compiled_models_are_compiled_once(which):
     torch._dynamo.reset()
     compilations = []
@@ -224,15 +225,11 @@ class NoAttention(nn.Module):
         return self.line(ids)
 
 
-def hooks_of(model):
-    return sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules())
-
-
 def test_a_model_without_attention_is_told_at_the_first_step():
     model = NoAttention()
     with pytest.raises(eureka.Error, match="no attention was seen"), eureka.watch(model) as w:
         models.train(model, 3, w)
-    assert hooks_of(model) == 0
+    assert models.hooks_of(model) == 0
 
 
 class HiddenAttention(nn.Module):
@@ -289,6 +286,8 @@ def test_two_watches_of_one_model_are_refused():
             pass
         with pytest.raises(eureka.Error, match="watched already"), eureka.watch(nn.Sequential(model)):
             pass
+        with pytest.raises(eureka.Error, match="watched already"), eureka.watch(next(model.children())):
+            pass
     with eureka.watch(model) as w:
         models.train(model, 1, w)
 
@@ -317,7 +316,7 @@ def test_an_exception_inside_the_block_leaves_the_model_as_it_was(tmp_path):
         model.fails = True
         models.train(model, 1, w)
     model.fails = False
-    assert hooks_of(model) == 0
+    assert models.hooks_of(model) == 0
     if hasattr(torch.overrides, "_get_current_function_mode_stack"):
         assert len(torch.overrides._get_current_function_mode_stack()) == 0
     for name, module in model.named_modules():
@@ -332,7 +331,7 @@ def test_an_interrupt_is_told_as_one(tmp_path):
         models.train(model, 1, w)
         raise KeyboardInterrupt
     assert eureka.Run(tmp_path / "run").status == "interrupted"
-    assert hooks_of(model) == 0
+    assert models.hooks_of(model) == 0
 
 
 def test_a_step_in_eval_mode_is_not_looked_at_and_no_error(tmp_path):

@@ -119,7 +119,8 @@ def test_without_a_place_of_its_own_it_goes_with_the_watch():
     with eureka.watch(model, every=5) as w:
         models.train(model, 5, w)
     place = w.path
-    assert place is not None and (place / "metrics.jsonl").exists()
+    assert place is not None
+    assert (place / "metrics.jsonl").exists()
     del w
     gc.collect()
     assert not place.exists()

@@ -223,3 +223,8 @@ def train(model, steps, watch=None, optimizer=None, **more):
         if watch is not None:
             watch.step(loss=loss)
     return losses
+
+
+def hooks_of(model):
+    of_all = len(nn.modules.module._global_forward_hooks) + len(nn.modules.module._global_forward_pre_hooks)
+    return of_all + sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import functools
 import weakref
 from collections.abc import Iterable
@@ -22,6 +23,7 @@ from ._intercept import (
     SDPA,
     inside_multi_head_attention,
     is_attention_softmax,
+    overlapping,
     plain_model,
     refuse_meta,
 )
@@ -106,23 +108,27 @@ class CureMode(TorchFunctionMode):
 class AttentionCure:
     """A rule in force in a model: a context, or for good until :meth:`remove`."""
 
-    def __init__(self, model: nn.Module, rule: Rule, modules: list[nn.Module]) -> None:
+    def __init__(self, model: nn.Module | None, rule: Rule, modules: list[nn.Module]) -> None:
         self.model = model
         self.rule = rule
         self.calls = 0  #: attention computed by the rule so far
         self._modules: list[nn.Module] = []
         self._steps = 0
         self._in_step = False
-        mode = CureMode(self)
+        self._mode = CureMode(self)
         for module in modules:
-            self._put_into(module, mode)
+            self._put_into(module, type(module))
+
+    def __reduce__(self) -> Any:
+        # Modules that are loaded put themselves under it: see _loaded.
+        return _again, (self.rule, self._steps)
 
     def __deepcopy__(self, memo: Any) -> AttentionCure:
         # A copy of a cured model is cured by the same.
         return self
 
-    def _put_into(self, module: nn.Module, mode: CureMode) -> None:
-        original = type(module)
+    def _class_of(self, original: type[nn.Module]) -> type[nn.Module]:
+        mode = self._mode
 
         @functools.wraps(original.forward)
         def forward(this: Any, *args: Any, **kwargs: Any) -> Any:
@@ -131,12 +137,21 @@ class AttentionCure:
             with mode:
                 return original.forward(this, *args, **kwargs)
 
-        methods: dict[str, Any] = {"forward": forward, _CURE: self}
+        def reduce(this: Any, protocol: Any) -> Any:
+            # Pickle finds no class that was made here; its own, and the cure with it, can be found.
+            reduced: Any = original.__reduce_ex__(this, protocol)
+            made_anew = reduced[0] is copyreg.__newobj__  # type: ignore[attr-defined]
+            return (_loaded, (original, self), *reduced[2:]) if made_anew else reduced
+
+        methods: dict[str, Any] = {"forward": forward, "__reduce_ex__": reduce, _CURE: self}
         methods.update(
             {name: self._stepping(getattr(original, name), mode) for name in _STEPS if hasattr(original, name)}
         )
+        return type(original.__name__, (original,), methods)
+
+    def _put_into(self, module: nn.Module, original: type[nn.Module]) -> None:
         # A class of its own, and not a function in the module: a deep copy must run its own layers.
-        module.__class__ = type(original.__name__, (original,), methods)
+        module.__class__ = self._class_of(original)
         self._modules.append(module)
         _cured.add(module)
 
@@ -174,12 +189,30 @@ class AttentionCure:
         self.remove()
 
 
+def _again(rule: Rule, steps: int) -> AttentionCure:
+    """A cure that was saved with its model."""
+    cure = AttentionCure(None, rule, [])
+    cure._steps = steps
+    return cure
+
+
+def _loaded(original: type[nn.Module], cure: AttentionCure) -> nn.Module:
+    """A cured module before its state comes: of a file, or of a copy, which its cure does not hold on to."""
+    module: nn.Module = original.__new__(original)
+    if cure.model is None:
+        cure._put_into(module, original)
+    else:
+        module.__class__ = cure._class_of(original)
+    return module
+
+
 def _refuse_twice(modules: list[nn.Module]) -> None:
     """A call of attention has one rule."""
-    for module in modules:
-        for other in list(_cured):
-            if any(part is other for part in module.modules()) or any(part is module for part in other.modules()):
-                raise Error(f"a cure is in force in {type(other).__name__} already", "usage", hint="remove() it first")
+    for i, module in enumerate(modules):
+        if (other := overlapping(module, _cured)) is not None:
+            raise Error(f"a cure is in force in {type(other).__name__} already", "usage", hint="remove() it first")
+        if (other := overlapping(module, modules[:i])) is not None:
+            raise Error(f"layers name {type(other).__name__} twice, or a part of it too", "usage")
 
 
 def cure_of(module: nn.Module) -> AttentionCure | None:
@@ -193,13 +226,15 @@ def _modules_of(model: nn.Module, layers: Iterable[str] | str | None) -> list[nn
         return [model]
     named = dict(model.named_modules())
     chosen = []
-    for name in [layers] if isinstance(layers, str) else layers:
+    for name in map(str, [layers] if isinstance(layers, str) else layers):
         if name not in named:
             near = [one for one in named if one.endswith(name) or name in one][:6]
             raise Error(
                 f"the model has no module '{name}'", "usage", hint=f"did you mean {', '.join(near)}?" if near else ""
             )
         chosen.append(named[name])
+    if not chosen:
+        raise Error("layers names no module", "usage", hint="leave it out for all of the model")
     return chosen
 
 
@@ -218,8 +253,8 @@ def cure(
     dimension; qk_norm needs the former.
     """
     made = rule_of(rule, options)
+    refuse_meta(model)
     target = plain_model(model)
-    refuse_meta(target)
     modules = _modules_of(target, layers)
     _refuse_twice(modules)
     return AttentionCure(target, made, modules)
@@ -263,6 +298,7 @@ def attention_function(rule: str | Rule, **options: Any) -> Any:
 
 HUGGING_FACE_NAMES = (
     "norm_softmax",
+    "scale",
     "qk_norm",
     "sigmoid",
     "softmax_one",

@@ -5,7 +5,7 @@ call itself for ever.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -74,10 +74,18 @@ def plain_model(model: torch.nn.Module) -> torch.nn.Module:
         model = inner
 
 
+def overlapping(model: torch.nn.Module, others: Iterable[torch.nn.Module]) -> torch.nn.Module | None:
+    """One of the others that is this model, a part of it, or what it is a part of."""
+    parts = set(model.modules())
+    return next((other for other in list(others) if other in parts or model in set(other.modules())), None)
+
+
 def refuse_meta(model: torch.nn.Module) -> None:
-    """A model without numbers has nothing to see."""
+    """A model without numbers has nothing to see, and what is no module neither."""
     from .._error import Error
 
+    if not isinstance(model, torch.nn.Module):
+        raise Error(f"{model!r:.60} is no torch.nn.Module", "usage")
     for name, parameter in model.named_parameters():
         if parameter.device.type == "meta":
             raise Error(

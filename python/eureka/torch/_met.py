@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import sys
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -69,9 +69,11 @@ class Met:
         self._calls: dict[str, int] = {}
         self._order: list[str] = []
         self._seen: dict[str, Seen] = {}
+        self._names = {id(module): name for name, module in model.named_modules()}
         self._hooks: list[Any] = []
         self._mode: Any = None
         self._stance: Any = None
+        self._filter: Any = None
         self._put_hooks()
 
     def end(self) -> list[Seen]:
@@ -83,6 +85,9 @@ class Met:
         if self._stance is not None:
             self._stance.__exit__(None, None, None)
             self._stance = None
+            filters: Any = warnings.filters
+            with contextlib.suppress(ValueError):  # somebody else has put them back
+                filters.remove(self._filter)
         return [self._seen[name] for name in self._order if name in self._seen]
 
     def place(self) -> str:
@@ -90,39 +95,45 @@ class Met:
         return self._stack[-1] if self._stack else ""
 
     def _put_hooks(self) -> None:
-        for name, module in self.model.named_modules():
-            self._hooks.append(module.register_forward_pre_hook(self._entering(name)))
-            self._hooks.append(self._hook_exit(module))
+        # On all modules there are, and not on the model's own: a copy that is made or saved meanwhile has none of them.
+        every = nn.modules.module
+        self._hooks.append(every.register_module_forward_pre_hook(self._entering))
+        try:
+            self._hooks.append(every.register_module_forward_hook(self._leaving, always_call=True))
+        except TypeError:  # before PyTorch 2.1
+            self._hooks.append(every.register_module_forward_hook(self._leaving))
         for parameter in self.model.parameters():
             if parameter.requires_grad and hasattr(parameter, "register_post_accumulate_grad_hook"):
                 register: Any = parameter.register_post_accumulate_grad_hook
                 self._hooks.append(register(self._keep_gradient))
-        compiler = getattr(torch, "compiler", None)
-        if "torch._dynamo" in sys.modules and hasattr(compiler, "set_stance"):
+        if hasattr(getattr(torch, "compiler", None), "set_stance"):
             # Compiled models run as they are written in this one step: nothing is compiled again.
             self._stance = torch.compiler.set_stance("force_eager")
+            # They would warn of hooks on all modules.
+            warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global hooks", UserWarning)
+            self._filter = warnings.filters[0]
 
-    def _hook_exit(self, module: nn.Module) -> Any:
-        try:
-            return module.register_forward_hook(self._leaving, always_call=True)
-        except TypeError:  # before PyTorch 2.0
-            return module.register_forward_hook(self._leaving)
+    def _entering(self, module: nn.Module, _: Any) -> None:
+        name = self._names.get(id(module))
+        if name is None:
+            return
+        training, gradients = module.training, torch.is_grad_enabled()
+        if not self._stack:
+            # Evaluation takes ways of its own through PyTorch, which a mode would close.
+            if not training and not gradients:
+                return
+            self._calls.clear()
+            if self._mode is None:
+                self._mode = WatchMode(self)
+                self._mode.__enter__()
+                _active.append(self)
+        self._stack.append(name)
+        if training and gradients:
+            self.called[name] = type(module).__name__
 
-    def _entering(self, name: str) -> Callable[..., None]:
-        def enter(module: nn.Module, _: Any) -> None:
-            if not self._stack:
-                self._calls.clear()
-                if self._mode is None:
-                    self._mode = WatchMode(self)
-                    self._mode.__enter__()
-                    _active.append(self)
-            self._stack.append(name)
-            if module.training and torch.is_grad_enabled():
-                self.called[name] = type(module).__name__
-
-        return enter
-
-    def _leaving(self, *_: Any) -> None:
+    def _leaving(self, module: nn.Module, *_: Any) -> None:
+        if id(module) not in self._names:
+            return
         if self._stack:
             self._stack.pop()
         if not self._stack:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .._error import Error
+from .._given import finite
 from ._call import Call, count, masked_softmax
 from ._covariance import norm_softmax_attention, norm_softmax_weights
 
@@ -19,6 +21,8 @@ from ._covariance import norm_softmax_attention, norm_softmax_weights
 LONG = 256
 
 Sdpa = Callable[..., Tensor]
+#: Whether PyTorch's own attention takes keys that heads share: from 2.5 on.
+GROUPS = "enable_gqa" in (getattr(F, "scaled_dot_product_attention", F.softmax).__doc__ or "")
 
 
 class Entmax15(torch.autograd.Function):
@@ -90,10 +94,13 @@ def explicit(rule: Rule, call: Call) -> Tensor:
 
 def by_sdpa(call: Call, sdpa: Sdpa, q: Tensor, k: Tensor) -> Tensor:
     """Plain attention after something was done to queries and keys."""
+    call = replace(call, q=q.to(call.v.dtype), k=k.to(call.v.dtype))
+    if not GROUPS:
+        call = call.ungrouped()
     more = {"enable_gqa": True} if call.grouped else {}
     return sdpa(
-        q.to(call.v.dtype),
-        k.to(call.v.dtype),
+        call.q,
+        call.k,
         call.v,
         attn_mask=call.mask,
         dropout_p=call.dropout,
@@ -325,4 +332,7 @@ def rule_of(name: str | Rule, options: dict[str, Any]) -> Rule:
     for option, parameter in known.items():
         if parameter.default is inspect.Parameter.empty and option not in options:
             raise Error(f"{name} needs the option '{option}'", "config", hint=f'cure(model, "{name}", {option}=...)')
+        # Of options that are words the rule itself knows which there are.
+        if option in options and not isinstance(parameter.default, str) and finite(options[option], option) <= 0:
+            raise Error(f"{option} must be above 0, not {options[option]}", "config")
     return RULES[name](**options)

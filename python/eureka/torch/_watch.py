@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 import weakref
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,15 @@ from torch import Tensor, nn
 from .. import _core
 from .._detect import Findings, _findings
 from .._error import Error
+from .._given import number
 from .._records import Place, Run
 from ._cure import cure_of
-from ._intercept import plain_model, refuse_meta
+from ._intercept import overlapping, plain_model, refuse_meta
 from ._met import Met
 from ._told import complaint_of_nothing, told
+
+#: Models that are watched; nothing of it stands in the models themselves, which may be copied and saved meanwhile.
+_watched: weakref.WeakSet[nn.Module] = weakref.WeakSet()
 
 
 class Watch:
@@ -62,9 +67,9 @@ class Watch:
     def __enter__(self) -> Watch:
         if self._open:
             raise Error("this watch is open already", "usage")
-        if any(getattr(module, "_eureka_watch", None) is not None for module in self.model.modules()):
+        if overlapping(self.model, _watched) is not None:
             raise Error("this model is watched already", "usage", hint="one watch for a model at a time")
-        self.model.__dict__["_eureka_watch"] = self
+        _watched.add(self.model)
         self._open = True
         self._begin_look()
         return self
@@ -79,9 +84,9 @@ class Watch:
         """The run has ended: finished, or diverged if its last loss is no number, unless another status is said."""
         if not self._open:
             return
-        self._end_look()
-        self.model.__dict__.pop("_eureka_watch", None)
         self._open = False
+        _watched.discard(self.model)
+        self._end_look()
         if self._run is None:
             return
         if status is None:
@@ -116,17 +121,24 @@ class Watch:
         """
         if not self._open:
             raise Error("this watch is closed", "usage", hint="with eureka.watch(model) as w: ...")
+        for name, value in [("loss", loss), *numbers.items()]:
+            if isinstance(value, Tensor) and value.numel() != 1:
+                raise Error(f"{name} has {value.numel()} numbers, not one", "input", hint=f"{name}.mean()")
+        if "step" in numbers or (loss is not None and "train_loss" in numbers):
+            raise Error("rows have a 'step' and a 'train_loss' of their own", "usage", hint="give it another name")
+        given = {name: value if isinstance(value, Tensor) else number(value, name) for name, value in numbers.items()}
         self.steps += 1
         if loss is not None:
-            self._loss_sum = self._loss_sum + (loss.detach() if isinstance(loss, Tensor) else float(loss))
+            told_loss = loss.detach().reshape(()) if isinstance(loss, Tensor) else number(loss, "loss")
+            self._loss_sum = self._loss_sum + told_loss
             self._losses += 1
         looked = self._met is not None
         seen: list[tuple[str, float]] = []
         if looked:
             seen = self._end_look()
             self.numbers = dict(seen)
-        if looked or numbers:
-            self._write(numbers, seen)
+        if looked or given:
+            self._write(given, seen)
         if (self.steps + 1) % self.every == 0:
             self._begin_look()
 
@@ -236,8 +248,8 @@ def watch(
 
     What could not be seen is in :attr:`Watch.notes`.
     """
-    if every < 1 or samples < 1:
-        raise Error("every and samples are at least 1", "usage")
+    if not all(isinstance(one, Integral) and one >= 1 for one in (every, samples)):
+        raise Error("every and samples are at least 1, and whole", "usage")
     refuse_meta(model)
     watch = Watch(model, every, samples, out, plateau_level, scaler, seed)
     if watch.writes and out is not None and (Path(out) / "metrics.jsonl").exists():

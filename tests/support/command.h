@@ -35,10 +35,16 @@ class Command {
   explicit Command(const std::vector<std::string>& arguments, const fs::path& place = {}) {
     std::vector<std::string> words = {EUREKA_PROGRAM};
     words.insert(words.end(), arguments.begin(), arguments.end());
+    // Before the child runs: it may be killed before it has made them.
+    const int out = new_file("out"), err = new_file("err");
     child_ = ::fork();
-    if (child_ != 0) return;
-    redirect("out", STDOUT_FILENO);
-    redirect("err", STDERR_FILENO);
+    if (child_ != 0) {
+      ::close(out);
+      ::close(err);
+      return;
+    }
+    ::dup2(out, STDOUT_FILENO);
+    ::dup2(err, STDERR_FILENO);
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
@@ -83,9 +89,8 @@ class Command {
     return fs::exists(file) && read_file(file).find(words) != std::string::npos;
   }
 
-  void redirect(const char* name, int descriptor) const {
-    const int file = ::open((directory_.path() / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    ::dup2(file, descriptor);
+  int new_file(const char* name) const {
+    return ::open((directory_.path() / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   }
 
   TemporaryDirectory directory_;

@@ -110,7 +110,11 @@ Argument& Argument::positive() {
   return *this;
 }
 Argument& Argument::not_negative() {
-  option_->check(CLI::NonNegativeNumber);
+  // CLI11 says the range in full, up to 1.8e308 with all its digits.
+  const auto refusal = [](const std::string& text) {
+    return CLI::NonNegativeNumber(std::string(text)).empty() ? "" : fmt::format("{} is no number from 0 up", text);
+  };
+  option_->check(refusal, "NONNEGATIVE");
   return *this;
 }
 template <class Number>

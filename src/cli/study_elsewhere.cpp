@@ -56,7 +56,7 @@ int submit(const Study& study, const StudyRequest& request, bool json) {
                              {"trials", submission.trials},
                              {"queued_before", submission.queued_before},
                              {"ended", pending.ended}}
-                            .dump(2)});
+                            .dump(2, Json::BadText::replace)});
     return kOk;
   }
   const std::string out = request.out.string();
@@ -116,7 +116,7 @@ int status(const Study& study, const fs::path& out, bool json) {
   const ProgressElsewhere progress =
       progress_elsewhere(study, catalog(), out, queue ? queue->trials : std::set<fs::path>{});
   if (json)
-    print("{}\n", Lines{to_json(progress, queue).dump(2)});
+    print("{}\n", Lines{to_json(progress, queue).dump(2, Json::BadText::replace)});
   else
     print_progress(progress, queue);
   return kOk;

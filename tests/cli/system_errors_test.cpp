@@ -67,6 +67,17 @@ TEST(SystemErrors, BytesThatAreNoTextAreRefusedOrKept) {
   fs::remove(odd + "-branch/summary.json");
   words.emplace_back("--resume");
   EXPECT_EQ(eureka_command(words).exit_code, 0);
+  for (const std::vector<std::string>& verb : {std::vector<std::string>{"detect", odd, "--json"},
+                                               {"detect", odd, odd, "--json"},
+                                               {"compare", odd, odd + "-branch", "--json"},
+                                               {"study", "cures", "--seeds", "1", "--out", odd + "-study", "--status"}})
+    EXPECT_LT(eureka_command(verb).exit_code, 3) << verb[0];
+  // A list of tasks is JSON, whose names are text.
+  expect_told({"study", "cures", "--out", odd + "-study", "--plan"}, "is not valid UTF-8");
+}
+
+TEST(SystemErrors, ANumberBelowZeroIsRefusedWithoutTheLargestThereIs) {
+  expect_told({"trial", "tasks.jsonl", "-1"}, "-1 is no number from 0 up");
 }
 
 #ifndef __SANITIZE_ADDRESS__  // which takes terabytes of address space by itself

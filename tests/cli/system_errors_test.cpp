@@ -94,6 +94,23 @@ TEST(SystemErrors, TooLittleMemoryIsSaid) {
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_THAT(result.err, HasSubstr("out of memory"));
 }
+
+TEST(SystemErrors, AThreadThatCannotBeginIsNoBug) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_AS, &before);
+  // More than the program itself takes, less than the stack of one more thread.
+  bool was_told = false;
+  for (int megabytes = 20; megabytes <= 60; megabytes += 2) {
+    const rlimit limit{rlim_t(megabytes) << 20, before.rlim_max};
+    ::setrlimit(RLIMIT_AS, &limit);
+    Command run({"condition", "sweep", "--threads", "2"});
+    ::setrlimit(RLIMIT_AS, &before);
+    const CommandResult result = run.wait();
+    EXPECT_NE(result.exit_code, 70) << result.err;
+    was_told |= result.err.find("to begin a thread") != std::string::npos;
+  }
+  EXPECT_TRUE(was_told);
+}
 #endif
 
 }  // namespace

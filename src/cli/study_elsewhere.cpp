@@ -216,6 +216,11 @@ void overlay(const ElsewhereOptions& options, SlurmOptions& slurm) {
 }
 
 int study_elsewhere(const Study& study, const StudyRequest& request, const ElsewhereOptions& options, bool json) {
+  const int asked = options.plan + options.slurm + options.status + options.cancel + options.collect +
+                    (options.wait && !options.slurm);
+  if (asked > 1)
+    throw Error(ErrorKind::usage, "--plan, --slurm, --status, --wait, --cancel and --collect go one at a time", {},
+                "only --slurm --wait go together");
   if (options.cancel) return cancel(request.out);
   if (options.status) return status(study, request.out, json);
   if (options.collect) return collect(study, request.out, json);

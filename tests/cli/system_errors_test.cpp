@@ -78,6 +78,7 @@ TEST(SystemErrors, BytesThatAreNoTextAreRefusedOrKept) {
 
 TEST(SystemErrors, ANumberBelowZeroIsRefusedWithoutTheLargestThereIs) {
   expect_told({"trial", "tasks.jsonl", "-1"}, "-1 is no number from 0 up");
+  expect_told({"train", "two-step", "--threads", "0"}, "0 is no number above 0");
 }
 
 #ifndef __SANITIZE_ADDRESS__  // which takes terabytes of address space by itself

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@ namespace eureka {
 namespace {
 
 constexpr const char* kElsewhere = "choose another place with --out DIR";
+// A pipe that lies in a directory may have nobody at its other end.
+constexpr int kWriterComesWithinMs = 3000;
 
 fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
@@ -99,7 +102,17 @@ void write_new(const fs::path& path, const fs::path& shown, std::string_view con
   if (sync) sync_descriptor(file.get(), shown);
 }
 
+// A device or a pipe would become a file, for everybody on the machine; /dev/stdout leads to a file but is none.
+void refuse_what_is_no_file(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_status link = fs::symlink_status(path, ignored), end = fs::status(path, ignored);
+  const bool is_device_link = fs::is_symlink(link) && path.lexically_normal().parent_path() == "/dev";
+  const bool is_replaceable = !fs::exists(end) || fs::is_regular_file(end) || fs::is_directory(end);
+  if (is_device_link || !is_replaceable) throw Error(ErrorKind::output, "is no regular file", path.string());
+}
+
 void replace(const fs::path& path, std::string_view content, bool sync) {
+  refuse_what_is_no_file(path);
   const fs::path temporary = temporary_name(path);
   try {
     write_new(temporary, path, content, sync);
@@ -142,6 +155,7 @@ void atomic_write(const fs::path& path, std::string_view content) {
 }
 
 AtomicFile::AtomicFile(const fs::path& path) : path_(path), temporary_(temporary_name(path)) {
+  refuse_what_is_no_file(path);
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw Error(kind_of_failure(), fmt::format("cannot write: {}", reason()), path.string());
 }
@@ -171,7 +185,7 @@ void AtomicFile::commit() {
 }
 
 std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (file.get() < 0) throw Error(ErrorKind::input, fmt::format("cannot read: {}", reason()), path.string());
   struct stat info {};
   if (::fstat(file.get(), &info) != 0 || S_ISDIR(info.st_mode))
@@ -180,9 +194,19 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
   if (S_ISREG(info.st_mode))
     content.reserve(std::min<std::uint64_t>(static_cast<std::uint64_t>(info.st_size), max_bytes));
   char buffer[1 << 16];
-  while (true) {
+  for (bool may_begin_later = S_ISFIFO(info.st_mode);;) {
     const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
+    pollfd more{file.get(), POLLIN, 0};
+    if (got < 0 && errno == EAGAIN) {
+      ::poll(&more, 1, -1);
+      continue;
+    }
+    if (got == 0 && std::exchange(may_begin_later, false)) {
+      if (::poll(&more, 1, kWriterComesWithinMs) != 0) continue;
+      throw Error(ErrorKind::input, "is a pipe into which nobody writes", path.string());
+    }
+    may_begin_later = false;
     if (got < 0) throw Error(ErrorKind::input, fmt::format("cannot read: {}", reason()), path.string());
     if (got == 0) return content;
     content.append(buffer, static_cast<std::size_t>(got));

@@ -210,7 +210,7 @@ int bench(const BenchArguments& arguments) {
   }
   if (arguments.start_up) report["one_step_run_seconds"] = one_step_run_seconds();
   if (arguments.json)
-    print("{}\n", Lines{report.dump(2)});
+    print("{}\n", Lines{report.dump(2, Json::BadText::replace)});
   else
     print_report(report, arguments);
   return kOk;

@@ -99,6 +99,13 @@ std::vector<std::string> asked_help(const CLI::App& program, int argc, char** ar
   return words;
 }
 
+// CLI11's own refusal has the range in full, up to 1.8e308 with all its digits.
+std::function<std::string(const std::string&)> named_check(const CLI::Validator& check, const char* what) {
+  return [check, what](const std::string& text) {
+    return check(std::string(text)).empty() ? "" : fmt::format("{} is no number {}", text, what);
+  };
+}
+
 }  // namespace
 
 Argument& Argument::required() {
@@ -106,11 +113,11 @@ Argument& Argument::required() {
   return *this;
 }
 Argument& Argument::positive() {
-  option_->check(CLI::PositiveNumber);
+  option_->check(named_check(CLI::PositiveNumber, "above 0"), "POSITIVE");
   return *this;
 }
 Argument& Argument::not_negative() {
-  option_->check(CLI::NonNegativeNumber);
+  option_->check(named_check(CLI::NonNegativeNumber, "from 0 up"), "NONNEGATIVE");
   return *this;
 }
 template <class Number>

@@ -165,7 +165,7 @@ int compare(const CompareArguments& arguments) {
   const std::vector<RunData> runs = read_runs(arguments.places);
   if (!arguments.plot.empty()) write_figure(figure_of(runs), arguments.plot);
   if (arguments.json)
-    print("{}\n", Lines{to_json(runs).dump(2)});
+    print("{}\n", Lines{to_json(runs).dump(2, Json::BadText::replace)});
   else
     print_comparison(runs);
   return kOk;

@@ -70,7 +70,7 @@ int self_check(const DetectArguments& arguments) {
   if (arguments.json) {
     Json json = to_json(drawn);
     json["real_curves"] = to_json(real);
-    print("{}\n", Lines{json.dump(2)});
+    print("{}\n", Lines{json.dump(2, Json::BadText::replace)});
   } else {
     print("drawn curves, seed {}\n{}\n", arguments.seed, Lines{format_report(drawn)});
     print("logs of real training runs that the detector was not tuned on\n{}", Lines{format_report(real)});
@@ -114,7 +114,7 @@ int detect_in_files(const DetectArguments& arguments) {
         finding_figure({log.curve.column, log.curve.step_column, log.curve.steps, log.curve.values}, log.findings),
         arguments.plot);
   if (arguments.json)
-    print("{}\n", Lines{to_json(log).dump(2)});
+    print("{}\n", Lines{to_json(log).dump(2, Json::BadText::replace)});
   else
     print_log(log);
   return kOk;

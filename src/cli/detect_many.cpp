@@ -120,7 +120,7 @@ int detect_in_many(const std::vector<std::string>& logs, const CurveQuestion& qu
     throw Error(ErrorKind::input, fmt::format("none of {} logs could be read", logs.size()), {},
                 "what is wrong with each is said above");
   if (json)
-    print("{}\n", Lines{all.dump(2)});
+    print("{}\n", Lines{all.dump(2, Json::BadText::replace)});
   else if (place > 0)
     print("in {}\n{}", logs.front().substr(0, place), Layout{table.str()});
   else

@@ -134,11 +134,15 @@ std::optional<std::string> training_column_for(const CurveQuestion& question, co
 
 LogSource::LogSource(std::string file) : file_(std::move(file)) {
   if (file_ == "-") text_.emplace(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+  // What comes from a pipe comes once, and the training curve is looked for in it too.
+  std::error_code ignored;
+  if (fs::is_fifo(file_, ignored)) text_ = read_file(file_);
 }
 
 LoadedCurve LogSource::curve(const std::optional<std::string>& column,
                              const std::optional<std::string>& step_column) const {
-  return text_ ? curve_in(*text_, "standard input", column, step_column) : load_curve(file_, column, step_column);
+  return text_ ? curve_in(*text_, file_ == "-" ? "standard input" : file_, column, step_column)
+               : load_curve(file_, column, step_column);
 }
 
 DetectedLog detect_in(const LogSource& source, const CurveQuestion& question) {

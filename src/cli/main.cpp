@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/output.h"
@@ -64,6 +65,12 @@ int main(int argc, char** argv) {
     tell("eureka: out of memory\n  choose a smaller model or batch, or fewer trials at a time\n");
     return cli::kFailed;
   } catch (const std::exception& error) {
+    // What a thread says that cannot begin.
+    const auto* system = dynamic_cast<const std::system_error*>(&error);
+    if (system != nullptr && system->code() == std::errc::resource_unavailable_try_again) {
+      tell("eureka: too little memory or too many processes to begin a thread (ulimit -v, ulimit -u)\n");
+      return cli::kFailed;
+    }
     tell("eureka: internal error: {}\n  this is a bug in eureka, not in what you did: please report it\n",
          error.what());
     return cli::kInternal;

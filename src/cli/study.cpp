@@ -110,6 +110,9 @@ int study(const StudyArguments& arguments) {
   const auto start = Clock::now();
   const Study study = study_of(arguments);
   const fs::path out = arguments.out.empty() ? fs::path("studies") / study.name : fs::path(arguments.out);
+  if (arguments.elsewhere.asked() && arguments.jobs > 0)
+    throw Error(ErrorKind::usage, "the trials do not run here, so there is no number of them at a time", "--jobs",
+                "with --slurm a task runs as many at a time as --cpus C");
   if (arguments.elsewhere.asked())
     return study_elsewhere(study, {out, arguments.resume}, arguments.elsewhere, arguments.json);
   const int jobs = arguments.jobs > 0 ? arguments.jobs : usable_cores();

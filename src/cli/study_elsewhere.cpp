@@ -56,7 +56,7 @@ int submit(const Study& study, const StudyRequest& request, bool json) {
                              {"trials", submission.trials},
                              {"queued_before", submission.queued_before},
                              {"ended", pending.ended}}
-                            .dump(2)});
+                            .dump(2, Json::BadText::replace)});
     return kOk;
   }
   const std::string out = request.out.string();
@@ -116,7 +116,7 @@ int status(const Study& study, const fs::path& out, bool json) {
   const ProgressElsewhere progress =
       progress_elsewhere(study, catalog(), out, queue ? queue->trials : std::set<fs::path>{});
   if (json)
-    print("{}\n", Lines{to_json(progress, queue).dump(2)});
+    print("{}\n", Lines{to_json(progress, queue).dump(2, Json::BadText::replace)});
   else
     print_progress(progress, queue);
   return kOk;
@@ -216,6 +216,11 @@ void overlay(const ElsewhereOptions& options, SlurmOptions& slurm) {
 }
 
 int study_elsewhere(const Study& study, const StudyRequest& request, const ElsewhereOptions& options, bool json) {
+  const int asked = options.plan + options.slurm + options.status + options.cancel + options.collect +
+                    (options.wait && !options.slurm);
+  if (asked > 1)
+    throw Error(ErrorKind::usage, "--plan, --slurm, --status, --wait, --cancel and --collect go one at a time", {},
+                "only --slurm --wait go together");
   if (options.cancel) return cancel(request.out);
   if (options.status) return status(study, request.out, json);
   if (options.collect) return collect(study, request.out, json);

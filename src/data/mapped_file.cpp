@@ -14,7 +14,7 @@
 namespace eureka {
 
 MappedFile::MappedFile(const fs::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) throw Error(ErrorKind::input, fmt::format("cannot read: {}", std::strerror(errno)), path.string());
   struct stat info {};
   if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode)) size_ = static_cast<std::size_t>(info.st_size);

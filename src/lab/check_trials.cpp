@@ -95,7 +95,7 @@ std::string examined(const Study& study, const std::vector<const Trial*>& trials
   constexpr auto kTimeForCosts = std::chrono::seconds(2);
   Json costs = Json::array();
   const auto complaint = [&](const std::string& what, const std::string& hint) {
-    return Json{{"what", what}, {"where", place}, {"hint", hint}}.dump();
+    return Json{{"what", what}, {"where", place}, {"hint", hint}}.dump(-1, Json::BadText::replace);
   };
   try {
     // What the runs to continue did themselves is done.

@@ -22,7 +22,8 @@ fs::path log_of(const Trial& trial) { return trial.directory / kTrialLog; }
 
 // The config is there before the run: `eureka train --out DIR --resume` needs no more.
 std::vector<std::string> prepare(const Trial& trial) {
-  make_directories(trial.directory);
+  make_own_directory(trial.directory.parent_path());
+  make_own_directory(trial.directory);
   if (trial.origin) {
     std::vector<std::string> words = {"branch", fmt::format("{}@{}", trial.origin->run.string(), trial.origin->step)};
     for (const auto& [key, entry] : trial.origin->change)

@@ -139,6 +139,8 @@ std::vector<QueuedTask> queued_tasks() {
 
 std::vector<std::string> lines_of(const fs::path& file) {
   std::vector<std::string> lines;
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return lines;
   std::ifstream text(file);
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;

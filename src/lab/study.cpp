@@ -129,8 +129,8 @@ struct ArmHead {
 // Inside a study's directory, or beside others: a way out of it, or over a file of the study's own, is none.
 bool can_name_directory(const std::string& name) {
   constexpr std::size_t kMostBytes = 200;
-  constexpr std::array<std::string_view, 5> kTaken = {"study.toml", "study.json", "arms.csv", "trials.csv",
-                                                      "events.jsonl"};
+  constexpr std::array<std::string_view, 8> kTaken = {"study.toml",   "study.json",  "arms.csv", "trials.csv",
+                                                      "events.jsonl", "report.html", "slurm",    "parents"};
   return !name.empty() && name.size() <= kMostBytes && name[0] != '.' && is_printable(name) &&
          name.find_first_of("/\\") == std::string::npos &&
          std::find(kTaken.begin(), kTaken.end(), name) == kTaken.end();

@@ -170,7 +170,7 @@ std::string study_json(const StudyReport& report) {
   json["trials"] = Json::array();
   const std::vector<TrialStatistic> of_trials = told_of(trial_statistics(), trials_of(report));
   for (const TrialInStudy& trial : trials_of(report)) json["trials"].push_back(row_json(of_trials, trial));
-  return json.dump(2) + "\n";
+  return json.dump(2, Json::BadText::replace) + "\n";
 }
 
 std::string arms_csv(const StudyReport& report) {

@@ -76,6 +76,10 @@ class Reporter {
     try {
       const std::optional<TrialRow> row = read_trial(trial);
       if (!row) return;
+      if (static_cast<double>(row->steps) < row->origin)
+        throw Error(ErrorKind::input,
+                    fmt::format("{} steps, of a run continued from step {:g}", row->steps, row->origin),
+                    "summary.json");
       curves_.push_back(metric_curve(trial.directory, metrics_[trial.point]));
       report_.trials.push_back(*row);
       report_.trial_directories.push_back(directory);

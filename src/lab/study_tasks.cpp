@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "base/printable.h"
 #include "io/json.h"
 
 namespace eureka {
@@ -58,6 +59,9 @@ Trial trial_from(const Json& json, const fs::path& study, const Catalog& catalog
 }
 
 std::string task_line(const StudyTask& task, std::size_t index) {
+  if (!is_utf8(task.study.string()))
+    throw Error(ErrorKind::output, "is not valid UTF-8, so no list of tasks can name it", task.study.string(),
+                "choose another place with --out DIR");
   Json trials = Json::array();
   for (const Trial& trial : task.trials) trials.push_back(to_json(trial, task.study));
   return Json{{"format", kFormat},

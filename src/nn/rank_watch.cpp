@@ -16,6 +16,8 @@ constexpr auto kBetweenCounts = 2s;
 constexpr auto kLongestSilence = 18s;
 // For whoever waits for the lost one to end in order.
 constexpr auto kGrace = 5s;
+// A look asks rank 0, and one that is frozen, or whose machine is gone, never answers.
+constexpr auto kPatienceWithLook = 4s;
 
 std::string key_of(int rank) { return fmt::format("alive-{}", rank); }
 
@@ -31,12 +33,19 @@ RankWatch::RankWatch(const RankPlace& place, c10::intrusive_ptr<c10d::Store> sto
 RankWatch::~RankWatch() { stop(); }
 
 void RankWatch::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
   changed_.notify_all();
+  const bool ended = changed_.wait_for(lock, kPatienceWithLook, [&] { return ended_; });
+  lock.unlock();
+  if (!ended) end_process(lost());
   if (thread_.joinable()) thread_.join();
+}
+
+void RankWatch::end_process(const std::string& why) const {
+  tell("eureka: rank {} of {}: another process of this run has ended ({})\n", place_.rank, place_.size,
+       why.empty() ? "rank 0 does not answer" : why);
+  ::_exit(1);
 }
 
 void RankWatch::end_process_soon() {
@@ -79,6 +88,13 @@ void RankWatch::look() {
 }
 
 void RankWatch::watch() {
+  watch_until_stopped();
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+void RankWatch::watch_until_stopped() {
   do {
     try {
       look();
@@ -87,8 +103,7 @@ void RankWatch::watch() {
     }
     if (lost().empty()) continue;
     if (!pause(kGrace)) return;
-    tell("eureka: rank {} of {}: another process of this run has ended ({})\n", place_.rank, place_.size, lost());
-    ::_exit(1);
+    end_process(lost());
   } while (pause(kBetweenCounts));
 }
 

@@ -44,6 +44,8 @@ class RankWatch {
   };
 
   void watch();
+  void watch_until_stopped();
+  [[noreturn]] void end_process(const std::string& why) const;
   void look();
   // False once it is to stop.
   bool pause(std::chrono::milliseconds time);
@@ -54,7 +56,7 @@ class RankWatch {
   std::map<int, Seen> seen_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool stopping_ = false;
+  bool stopping_ = false, ended_ = false;
   std::string lost_;
   Clock::time_point last_look_ = Clock::now();
   std::thread thread_;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <fstream>
 #include <map>
 #include <thread>
 
@@ -59,12 +60,21 @@ bool may_change_on_resume(const std::string& key) {
   return key == "run.engine" || key == "run.threads" || key == "run.device" || key == "run.keep_checkpoints";
 }
 
+// What is damaged may be as long as before; a log that is cut within a line would lose that line without a word.
+bool ends_a_line(const fs::path& file, std::uint64_t bytes) {
+  std::ifstream log(file, std::ios::binary);
+  return bytes == 0 || (log.seekg(static_cast<std::streamoff>(bytes) - 1) && log.get() == '\n');
+}
+
 std::string beginning(const fs::path& file, std::uint64_t bytes) {
   const std::string text = read_file(file);
   if (text.size() < bytes)
     throw Error(ErrorKind::input,
                 fmt::format("is shorter ({} bytes) than its checkpoint knew it ({})", text.size(), bytes),
                 file.string(), "the file was cut: branch from an earlier checkpoint");
+  if (!ends_a_line(file, bytes))
+    throw Error(ErrorKind::input, fmt::format("has no end of a line where its checkpoint knew one (byte {})", bytes),
+                file.string(), "the file was damaged: branch from an earlier checkpoint");
   return text.substr(0, bytes);
 }
 
@@ -205,6 +215,11 @@ void RunDirectory::rewind(const LoopState& loop) {
       throw Error(
           ErrorKind::input, fmt::format("is shorter ({} bytes) than its checkpoint knew it ({})", file.size(), bytes),
           (path_ / name).string(), "the file was cut: resume from an earlier checkpoint with --resume --step N");
+  for (const auto& [file, bytes, name] : logs)
+    if (!ends_a_line(path_ / name, bytes))
+      throw Error(ErrorKind::input, fmt::format("has no end of a line where its checkpoint knew one (byte {})", bytes),
+                  (path_ / name).string(),
+                  "the file was damaged: resume from an earlier checkpoint with --resume --step N");
   remove_summary(path_);
   remove_checkpoints_after(path_, loop.step);
   for (const auto& [file, bytes, name] : logs) file.truncate(bytes);

@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <functional>
 #include <set>
+#include <thread>
 
 #include "base/error.h"
 #include "support/temporary_directory.h"
@@ -78,6 +80,20 @@ void expect_refused(const std::function<void()>& action, const std::string& what
   }
 }
 
+// A device would become a file, for everybody on the machine.
+TEST(AtomicWrite, ReplacesNoPipeAndNoDevice) {
+  const TemporaryDirectory directory;
+  const fs::path pipe = directory.path() / "pipe", device = directory.path() / "device";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink("/dev/null", device);
+  for (const fs::path& place : {pipe, device, fs::path("/dev/stdout")}) {
+    const fs::file_type before = fs::symlink_status(place).type();
+    expect_refused([&] { atomic_write(place, "text"); }, "is no regular file");
+    expect_refused([&] { AtomicFile file(place); }, "is no regular file");
+    EXPECT_EQ(fs::symlink_status(place).type(), before) << place;
+  }
+}
+
 TEST(FilesOfARun, AreNotWrittenThroughLinksAndPipes) {
   const TemporaryDirectory directory;
   const fs::path victim = directory.path() / "victim", run = directory.path() / "run";
@@ -105,6 +121,22 @@ TEST(RemoveLeftovers, KnowsWhatKilledWritersLeaveAndTakesNothingElse) {
   remove_leftovers(directory.path());
   for (const std::string& name : left) EXPECT_FALSE(fs::exists(directory.path() / name)) << name;
   for (const std::string& name : kept) EXPECT_TRUE(fs::exists(directory.path() / name)) << name;
+}
+
+TEST(ReadFile, DoesNotWaitForAPipeIntoWhichNobodyWrites) {
+  const TemporaryDirectory directory;
+  const fs::path pipe = directory.path() / "summary.json";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_refused([&] { read_file(pipe); }, "a pipe into which nobody writes");
+  std::thread slow([&] {
+    std::ofstream out(pipe);
+    for (const char* part : {"one ", "after ", "the other"}) {
+      out << part << std::flush;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  });
+  EXPECT_EQ(read_file(pipe), "one after the other");
+  slow.join();
 }
 
 TEST(ReadFile, SaysWhatIsWrong) {

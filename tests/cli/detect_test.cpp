@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "support/command.h"
 
@@ -47,6 +49,17 @@ TEST_F(Detect, SaysOfARiseAtTheEndThatItIsUnderWay) {
   EXPECT_TRUE(found.at("moments").empty());
   EXPECT_EQ(found.at("rise").at("reached"), 0.75);
   EXPECT_THAT(eureka_command({"detect", log}).out, HasSubstr("under way"));
+}
+
+// The log is read for the curve and again for that of training, but a pipe gives it once.
+TEST_F(Detect, ReadsALogWithTrainingFromAPipe) {
+  const fs::path log = log_with_training_ahead(), pipe = log.parent_path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(pipe) << std::ifstream(log).rdbuf(); });
+  const CommandResult result = eureka_command({"detect", pipe.string(), "--json"});
+  writer.join();
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(Json::parse(result.out).at("training_column"), "train_accuracy");
 }
 
 TEST_F(Detect, FindsTheMomentOfALogStoppedSoonAfterIt) {

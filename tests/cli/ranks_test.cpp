@@ -185,6 +185,25 @@ TEST(Ranks, RankZeroThatIsKilledEndsTheOthers) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
+// Its connections stay open, and nobody answers at the place where they meet.
+TEST(Ranks, RankZeroThatIsFrozenEndsTheOthers) {
+  EUREKA_NEEDS_RANKS();
+  const TemporaryDirectory directory;
+  const fs::path run = directory.path() / "run";
+  Words settings = kShort;
+  settings.emplace_back("train.steps=100000");
+  const auto commands = start_ranks(2, port_of_this_test(2), train(run, settings));
+  ASSERT_TRUE(commands[0]->wait_until([&] { return fs::exists(run / "checkpoints/step-10"); }));
+  const auto begin = std::chrono::steady_clock::now();
+  commands[0]->send(SIGSTOP);
+  const CommandResult result = commands[1]->wait();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_NE(result.err.find("another process of this run has ended"), std::string::npos) << result.err;
+  commands[0]->send(SIGKILL);
+  commands[0]->wait();
+}
+
 TEST(Ranks, OneThatIsAskedToStopStopsAllAtTheSameStep) {
   EUREKA_NEEDS_RANKS();
   const TemporaryDirectory directory;

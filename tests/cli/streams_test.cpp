@@ -120,5 +120,20 @@ TEST_F(Streams, LinksInARunDirectoryAreRefused) {
       0);
 }
 
+TEST_F(Streams, LinksForTheDirectoriesOfTrialsAreRefused) {
+  const fs::path file = write("s.toml", "[study]\nbase = \"two-step\"\nseeds = 1\nbudget = 5\n[[arm]]\nname = \"a\"\n");
+  fs::create_directories(place("elsewhere"));
+  for (const char* name : {"a", "a/seed-1"}) {
+    const fs::path link = fs::path(place("s")) / name;
+    fs::create_directories(link.parent_path());
+    fs::create_directory_symlink(place("elsewhere"), link);
+    const CommandResult result = eureka_command({"study", file.string(), "--out", place("s"), "--resume"});
+    EXPECT_EQ(result.exit_code, 2) << name;
+    EXPECT_THAT(result.err, HasSubstr("symbolic link")) << name;
+    EXPECT_TRUE(fs::is_empty(place("elsewhere"))) << name;
+    fs::remove_all(place("s"));
+  }
+}
+
 }  // namespace
 }  // namespace eureka

@@ -90,6 +90,17 @@ TEST_F(StudyElsewhere, WithoutSlurmIsToldInASentenceAndLeavesNothing) {
   EXPECT_FALSE(fs::exists(of("a")));
 }
 
+TEST_F(StudyElsewhere, WhatDoesNotGoTogetherIsRefused) {
+  for (const auto& [words, said] : {std::pair{std::vector<std::string>{"--slurm", "--plan"}, "one at a time"},
+                                    {{"--plan", "--collect"}, "one at a time"},
+                                    {{"--slurm", "--jobs", "2"}, "--cpus"}}) {
+    const CommandResult refused = study("a", words);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr(said));
+  }
+  EXPECT_FALSE(fs::exists(of("a")));
+}
+
 TEST_F(StudyElsewhere, WhatSbatchRefusesIsToldInItsWords) {
   pretend("sbatch", "sbatch: error: invalid partition specified: nowhere", 1);
   pretend("squeue", "", 0);

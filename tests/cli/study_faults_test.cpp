@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -80,6 +81,16 @@ TEST_F(StudyFaults, ADamagedTrialIsRunAgainOrNamedAndTheOthersCount) {
       {"a summary with a status only", [&] { write("summary.json", "{\"status\":\"finished\"}"); }},
       {"a number for a status", [&] { write("summary.json", "{\"status\": 7}"); }},
       {"an empty summary", [&] { write("summary.json", ""); }},
+      {"steps below zero",
+       [&] {
+         std::string text = read_file(trial() / "summary.json");
+         write("summary.json", text.insert(text.find("\"steps\": ") + 9, "-"));
+       }},
+      {"a pipe for a summary",
+       [&] {
+         fs::remove(trial() / "summary.json");
+         ASSERT_EQ(::mkfifo((trial() / "summary.json").c_str(), 0600), 0);
+       }},
       {"no summary and no config", [&] {
          fs::remove(trial() / "summary.json");
          fs::remove(trial() / "config.toml");

@@ -67,6 +67,18 @@ TEST(SystemErrors, BytesThatAreNoTextAreRefusedOrKept) {
   fs::remove(odd + "-branch/summary.json");
   words.emplace_back("--resume");
   EXPECT_EQ(eureka_command(words).exit_code, 0);
+  for (const std::vector<std::string>& verb : {std::vector<std::string>{"detect", odd, "--json"},
+                                               {"detect", odd, odd, "--json"},
+                                               {"compare", odd, odd + "-branch", "--json"},
+                                               {"study", "cures", "--seeds", "1", "--out", odd + "-study", "--status"}})
+    EXPECT_LT(eureka_command(verb).exit_code, 3) << verb[0];
+  // A list of tasks is JSON, whose names are text.
+  expect_told({"study", "cures", "--out", odd + "-study", "--plan"}, "is not valid UTF-8");
+}
+
+TEST(SystemErrors, ANumberBelowZeroIsRefusedWithoutTheLargestThereIs) {
+  expect_told({"trial", "tasks.jsonl", "-1"}, "-1 is no number from 0 up");
+  expect_told({"train", "two-step", "--threads", "0"}, "0 is no number above 0");
 }
 
 #ifndef __SANITIZE_ADDRESS__  // which takes terabytes of address space by itself
@@ -82,6 +94,23 @@ TEST(SystemErrors, TooLittleMemoryIsSaid) {
   const CommandResult result = run.wait();
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_THAT(result.err, HasSubstr("out of memory"));
+}
+
+TEST(SystemErrors, AThreadThatCannotBeginIsNoBug) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_AS, &before);
+  // More than the program itself takes, less than the stack of one more thread.
+  bool was_told = false;
+  for (int megabytes = 20; megabytes <= 60; megabytes += 2) {
+    const rlimit limit{rlim_t(megabytes) << 20, before.rlim_max};
+    ::setrlimit(RLIMIT_AS, &limit);
+    Command run({"condition", "sweep", "--threads", "2"});
+    ::setrlimit(RLIMIT_AS, &before);
+    const CommandResult result = run.wait();
+    EXPECT_NE(result.exit_code, 70) << result.err;
+    was_told |= result.err.find("to begin a thread") != std::string::npos;
+  }
+  EXPECT_TRUE(was_told);
 }
 #endif
 

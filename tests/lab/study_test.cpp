@@ -32,7 +32,7 @@ void expect_refused(const std::string& text, const std::string& where, const std
 TEST(ReadStudy, RefusesNamesThatLeadElsewhereOrCannotBeShown) {
   for (const std::string name :
        {"..", "../a", "a/b", "a\\\\b", ".lock", "study.json", "study.toml", "arms.csv", "trials.csv", "events.jsonl",
-        "a\\u007f", "a\\u001b[2J", "a\\r", "a\\u0000", "\\u202ea", "\\u009b"}) {
+        "report.html", "slurm", "parents", "a\\u007f", "a\\u001b[2J", "a\\r", "a\\u0000", "\\u202ea", "\\u009b"}) {
     const std::string value = " = \"" + name + "\"\n";
     expect_refused("[study]\nname" + value + kHead.substr(8), "s.toml:2:", "cannot name a study");
     expect_refused(kHead + "[[arm]]\nname" + value, "s.toml:9:", "cannot name an arm");

@@ -203,6 +203,7 @@ TEST(RunSummary, SaysWhereARunEndedThatWasLeavingItsPlateau) {
 
 TEST(RunSummary, KeepsGrokkingAndAFirstRiseApartFromTheMoment) {
   RunSummary summary;
+  summary.steps = 2000;
   EXPECT_EQ(to_text(summary).find("grokking"), std::string::npos);
   EXPECT_EQ(to_text(summary).find("first_rise"), std::string::npos);
   summary.grokking = {
@@ -228,6 +229,22 @@ TEST(RunSummary, HoldsWhatDiagnosticsSawLast) {
   const RunSummary back = parse_summary(to_text(summary), "the file");
   EXPECT_EQ(back.diagnostics->step, 50);
   EXPECT_EQ(back.diagnostics->find("attention/entropy"), 0.75);
+}
+
+TEST(RunSummary, WithStepsThatCannotBeIsRefused) {
+  RunSummary summary;
+  summary.steps = 1000;
+  summary.moment = {.step = 1000, .plateau_level = 0.5, .level_after = 1, .rise_start = 900, .rise_end = 1100};
+  EXPECT_EQ(parse_summary(to_text(summary), "the file").moment->step, 1000);
+  summary.grokking = summary.moment;
+  summary.grokking->step = 1001;
+  EXPECT_THAT(refusal(parse_summary, to_text(summary)), HasSubstr("no moment is at step 1001 of 1000"));
+  summary.grokking.reset();
+  summary.moment->step = -1;
+  EXPECT_THAT(refusal(parse_summary, to_text(summary)), HasSubstr("no moment is at step -1 of 1000"));
+  summary.moment.reset();
+  summary.steps = -1000;
+  EXPECT_THAT(refusal(parse_summary, to_text(summary)), HasSubstr("a run has no -1000 steps"));
 }
 
 TEST(RunSummary, OfARunThatHasNotEndedIsNone) {

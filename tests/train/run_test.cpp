@@ -220,6 +220,24 @@ TEST_F(RewoundRun, ChecksEveryLogBeforeItTouchesAnything) {
   EXPECT_EQ(repeatable_files(of("run")), before);
 }
 
+// As long as before, but of zeros, as some file systems leave what they lost; or with other ends of lines.
+TEST_F(RewoundRun, DoesNotLoseTheRowsOfADamagedLog) {
+  const std::string metrics = read_file(of("run") / "metrics.jsonl");
+  std::string with_returns;
+  for (const char letter : metrics) with_returns += letter == '\n' ? "\r\n" : std::string(1, letter);
+  for (const std::string& damaged : {std::string(metrics.size(), '\0'), with_returns}) {
+    replace_file(of("run") / "metrics.jsonl", damaged);
+    const auto before = repeatable_files(of("run"));
+    try {
+      rewind(20);
+      ADD_FAILURE() << "resumed";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.message(), HasSubstr("has no end of a line"));
+    }
+    EXPECT_EQ(repeatable_files(of("run")), before);
+  }
+}
+
 TEST_F(RewoundRun, ToAStepThatIsNotThereIsLeftAsItWas) {
   EXPECT_THROW(rewind(15), Error);
   expect_same_run(of("run"), of("whole"));

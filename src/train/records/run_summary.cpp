@@ -93,6 +93,14 @@ RunStatus status_of_ended_run(const RecordReader& fields) {
   fields.refuse(fmt::format("a run does not end with status '{}'", name));
 }
 
+// Steps that statistics cannot count with, or would count with falsely.
+void refuse_what_cannot_be(const RecordReader& fields, const RunSummary& summary) {
+  if (summary.steps < 0) fields.refuse(fmt::format("a run has no {} steps", summary.steps));
+  for (const auto& found : {summary.moment, summary.grokking})
+    if (found && !(found->step >= 0 && found->step <= static_cast<double>(summary.steps)))
+      fields.refuse(fmt::format("no moment is at step {} of {}", found->step, summary.steps));
+}
+
 }  // namespace
 
 std::string to_text(const RunSummary& summary) {
@@ -130,6 +138,7 @@ RunSummary parse_summary(std::string_view text, const std::string& where) {
   summary.final_validation_loss = fields.get<std::optional<double>>("final_validation_loss");
   read_moment(fields.inside("moment"), summary);
   if (fields.has("grokking")) read_grokking(fields.inside("grokking"), summary);
+  refuse_what_cannot_be(fields, summary);
   if (fields.has("first_rise")) summary.first_rise = first_rise(fields.inside("first_rise"));
   if (fields.has("diagnostics")) summary.diagnostics = metrics_row(fields.inside("diagnostics"));
   return summary;

@@ -149,9 +149,10 @@ ArmCosts check_trials(const Study& study, const std::vector<Trial>& trials, std:
   if (chosen.empty()) return {};
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(ErrorKind::failed, "cannot make a pipe");
-  const pid_t child = ::fork();
+  const pid_t parent = ::getpid(), child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
     const std::string text = examined(study, chosen, std::min(slots, trials.size()), continued);
     (void)!::write(ends[1], text.data(), text.size());
     ::_exit(0);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
@@ -48,7 +49,11 @@ class RankGroup final : public ProcessGroup {
   RankGroup(const RankPlace& place, const RankConnections& connections)
       : place_(place), connect_device_(connections.device) {
     meet([&] {
+      const auto begin = std::chrono::steady_clock::now();
       store_ = open_store(place, true);
+      // Older releases of libtorch go on without those who did not come, to wait for them once more.
+      if (std::chrono::steady_clock::now() - begin >= kPatienceToMeet)
+        throw std::runtime_error("not all of them came within five minutes");
       if (connections.host) host_ = connections.host(place, store_);
       watch_ = std::make_unique<RankWatch>(place, open_store(place, false));
     });

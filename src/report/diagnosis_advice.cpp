@@ -1,0 +1,128 @@
+#include "report/diagnosis_advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/printable.h"
+
+namespace eureka {
+namespace {
+
+constexpr double kStep = 4;  // what sharper and softer were measured with
+
+// As a shell takes it for one word.
+std::string shell_word(const std::string& text) {
+  const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("/._-=,+@").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (is_plain) return text;
+  std::string word = "'";
+  for (const char c : printable(text)) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+struct Change {
+  std::string name, setting, cure;  // of the arm; section.key=value; what eureka.cure and eureka.rescue take
+};
+
+Change by_scale(const RunDiagnosis& run, double factor) {
+  const double multiple = run.scale.value_or(1) * factor;
+  return {fmt::format("scale-{:g}", multiple), fmt::format("attention.scale.multiple={:g}", multiple),
+          fmt::format("\"scale\", multiple={:g}", factor)};
+}
+
+// NormSoftmax where it is not there yet.
+std::vector<Change> changes_for(const RunDiagnosis& run) {
+  std::vector<Change> changes;
+  const bool is_narrow = run.reading() == SoftmaxReading::narrow;
+  if (run.scale || !run.program.empty()) changes.push_back(by_scale(run, is_narrow ? 1 / kStep : kStep));
+  if (run.rule.find("norm_softmax") == std::string::npos)
+    changes.push_back({"norm_softmax", "attention.rule=norm_softmax", "\"norm_softmax\""});
+  return changes;
+}
+
+// The file of a study of this very run with and without each change.
+void add_study(const RunDiagnosis& run, const std::vector<Change>& changes, std::vector<std::string>& commands) {
+  commands.emplace_back("cat > paired.toml <<'END'");
+  commands.emplace_back("[study]");
+  commands.push_back(fmt::format("base = {}", Json(printable((run.directory / "config.toml").string())).dump()));
+  commands.emplace_back("seeds = 10");
+  commands.emplace_back("set.train.until = 'moment'");
+  commands.emplace_back("[[arm]]");
+  commands.emplace_back("name = 'as-it-is'");
+  for (const Change& change : changes) {
+    commands.emplace_back("[[arm]]");
+    commands.push_back(fmt::format("name = '{}'", change.name));
+    const std::size_t equals = change.setting.find('=');
+    const std::string value = change.setting.substr(equals + 1);
+    commands.push_back(fmt::format("set.{} = {}", change.setting.substr(0, equals),
+                                   change.setting.starts_with("attention.rule") ? "'" + value + "'" : value));
+  }
+  commands.emplace_back("END");
+  commands.emplace_back("eureka study paired.toml --out studies/paired");
+}
+
+void add_trials(const RunDiagnosis& run, std::optional<std::int64_t> branch_at, Advice& advice) {
+  const std::vector<Change> changes = changes_for(run);
+  const std::string place = shell_word(run.directory.string());
+  if (!run.program.empty()) {
+    for (const Change& change : changes)
+      advice.commands.push_back(fmt::format("with eureka.cure(model, {}): train(model)", change.cure));
+    for (const Change& change : changes)
+      advice.commands.push_back(fmt::format("print(eureka.rescue(make_run, {}, seeds=range(10)))", change.cure));
+    return;
+  }
+  for (const Change& change : changes)
+    advice.commands.push_back(fmt::format("eureka train {} --set {}", place, change.setting));
+  if (branch_at && run.curve.state == CurveState::on_plateau)
+    for (const Change& change : changes)
+      advice.commands.push_back(fmt::format("eureka branch {}@{} --set {}", place, *branch_at, change.setting));
+  add_study(run, changes, advice.commands);
+}
+
+// What is missing, and the command that records it.
+void add_looks(const RunDiagnosis& run, Advice& advice) {
+  const std::string place = shell_word(run.directory.string());
+  if (!run.program.empty()) {
+    advice.commands.emplace_back(
+        "with eureka.watch(model, every=25, out=\"runs/again\") as w:   # from the first step on");
+    advice.commands.emplace_back(
+        "    ...                                                     # w.step(loss=loss) after each update");
+    return;
+  }
+  advice.commands.push_back(fmt::format(
+      "eureka train {} --set diagnose.names=gradients,attention,attenuation --set diagnose.every=0", place));
+  advice.commands.push_back(
+      fmt::format("eureka look {}@0 --diagnostic gradients,attention,attenuation --training", place));
+}
+
+constexpr const char* kCount = "One run proves nothing: count over paired seeds, with and without.";
+
+}  // namespace
+
+Advice advice_for(const RunDiagnosis& run, std::optional<std::int64_t> branch_at) {
+  Advice advice;
+  switch (run.reading()) {
+    case SoftmaxReading::starved_even:
+    case SoftmaxReading::starved:
+      advice.sentences = {"What to try: a sharper scale, or NormSoftmax.", kCount};
+      add_trials(run, branch_at, advice);
+      break;
+    case SoftmaxReading::narrow:
+      advice.sentences = {"What to try: a softer scale.", kCount};
+      add_trials(run, branch_at, advice);
+      break;
+    case SoftmaxReading::not_starved:
+      advice.sentences = {"By these numbers the softmax is not the obstacle."};
+      break;
+    case SoftmaxReading::not_known:
+      advice.sentences = {run.layers.empty() ? "Not known: nobody looked at the attention of this run. What records it:"
+                                             : "What records what is missing:"};
+      add_looks(run, advice);
+      break;
+  }
+  return advice;
+}
+
+}  // namespace eureka

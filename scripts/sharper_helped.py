@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Was a reading of eureka diagnose right? `sharper_helped.py EUREKA STUDY... [--seeds FIRST-LAST]`, STUDY as in presets/sharpness.toml.
+"""Was a reading of eureka diagnose right? `sharper_helped.py EUREKA STUDY[@FIRST-LAST]...`, seeds of studies like sharpness.
 
 Each run is one whose scale another arm of the same seed quadruples or quarters. Helped: the moment came in less than 0.9 of the
 steps, or came at all. Counts by study, arm and reading; numbers: the range of the thresholds' numbers over the runs of an arm.
@@ -12,7 +12,8 @@ import subprocess
 READINGS = ["starved-even", "starved", "narrow", "not-starved", "not-known"]
 SHARPER = {"softmax": "scale-4", "scale-4": "scale-16", "scale-16": "scale-64", "scale-64": "scale-256",
            "norm_softmax": "norm_softmax-4", "qk_norm": "qk_norm-4"}
-SOFTER = {sharper: arm for arm, sharper in SHARPER.items()}
+CHANGES = {"scale x 4": SHARPER, "scale / 4": {sharper: arm for arm, sharper in SHARPER.items()},
+           "NormSoftmax": {"softmax": "norm_softmax"}}
 
 
 def helped(run, other):
@@ -23,15 +24,21 @@ def helped(run, other):
     return 1 if theirs < 0.9 * ours else -1 if ours < 0.9 * theirs else 0
 
 
-def tally(runs, change, reading, counts):
-    for arm, by_seed in runs.items():
-        for seed, run in by_seed.items():
-            if run["reading"] == reading and seed in runs.get(change.get(arm), {}):
-                counts[helped(run, runs[change[arm]][seed])] += 1
+def counts_of(runs):
+    counts = {(reading, change): collections.Counter() for reading in READINGS for change in CHANGES}
+    for change, changed in CHANGES.items():
+        for arm, other in changed.items():
+            for seed, run in runs.get(arm, {}).items():
+                if seed in runs.get(other, {}):
+                    counts[run["reading"], change][helped(run, runs[other][seed])] += 1
+    return counts
 
 
-def row_text(counts):
-    return f"{counts[1]:>8} {counts[-1]:>6} {counts[0]:>6} {counts[None]:>8}"
+def print_counts(counts):
+    print(f" {'read as':<14} {'change':<12} {'sooner':>7} {'later':>7} {'same':>7} {'neither':>8}")
+    for (reading, change), one in counts.items():
+        if sum(one.values()):
+            print(f" {reading:<14} {change:<12} {one[1]:>7} {one[-1]:>7} {one[0]:>7} {one[None]:>8}")
 
 
 def span(values):
@@ -54,25 +61,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
     parser.add_argument("studies", nargs="+")
-    parser.add_argument("--seeds", default="1-1000000")
     arguments = parser.parse_args()
-    first, last = map(int, arguments.seeds.split("-"))
+    places, seeds = zip(*(study.partition("@")[::2] for study in arguments.studies))
     totals = collections.defaultdict(collections.Counter)
-    said = subprocess.run([arguments.program, "diagnose", *arguments.studies, "--json"], check=True, capture_output=True)
-    for study in json.loads(said.stdout):
+    said = subprocess.run([arguments.program, "diagnose", *places, "--json"], check=True, capture_output=True)
+    for study, range_text in zip(json.loads(said.stdout), seeds):
+        first, last = map(int, (range_text or "0-1000000").split("-"))
         runs = {arm["arm"]: {run["seed"]: run for run in arm["runs"] if first <= run["seed"] <= last}
                 for arm in study["points"][0]["arms"]}
-        print(f"\n{study['study']}")
+        print(f"\n{study['study']}{range_text and ', seeds ' + range_text}")
         print_numbers(runs)
-        for reading in READINGS:
-            for name, change in (("sharper", SHARPER), ("softer", SOFTER)):
-                counts = collections.Counter()
-                tally(runs, change, reading, counts)
-                totals[reading, name].update(counts)
-    print(f"\n {'read as':<14} {'four times':<10} {'sooner':>8} {'later':>6} {'same':>6} {'neither':>8}")
-    for (reading, name), counts in totals.items():
-        if sum(counts.values()):
-            print(f" {reading:<14} {name:<10} {row_text(counts)}")
+        counts = counts_of(runs)
+        print_counts(counts)
+        for key, one in counts.items():
+            totals[key].update(one)
+    print("\nall of them")
+    print_counts(totals)
 
 
 main()

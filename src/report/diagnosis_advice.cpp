@@ -23,13 +23,15 @@ std::string shell_word(const std::string& text) {
 }
 
 struct Change {
-  std::string name, setting, cure;  // of the arm; section.key=value; what eureka.cure and eureka.rescue take
+  std::string name, setting;  // of the arm; section.key=value
+  std::string cure, arm;      // what eureka.cure takes, and eureka.rescue
 };
 
 Change by_scale(const RunDiagnosis& run, double factor) {
   const double multiple = run.scale.value_or(1) * factor;
   return {fmt::format("scale-{:g}", multiple), fmt::format("attention.scale.multiple={:g}", multiple),
-          fmt::format("\"scale\", multiple={:g}", factor)};
+          fmt::format("\"scale\", multiple={:g}", factor),
+          fmt::format("{{\"rule\": \"scale\", \"multiple\": {:g}}}", factor)};
 }
 
 // NormSoftmax where it is not there yet.
@@ -38,7 +40,8 @@ std::vector<Change> changes_for(const RunDiagnosis& run) {
   const bool is_narrow = run.reading() == SoftmaxReading::narrow;
   if (run.scale || !run.program.empty()) changes.push_back(by_scale(run, is_narrow ? 1 / kStep : kStep));
   if (run.rule.find("norm_softmax") == std::string::npos)
-    changes.push_back({"norm_softmax", "attention.rule=norm_softmax", "\"norm_softmax\""});
+    changes.push_back(
+        {"norm_softmax", "attention.rule=norm_softmax", "\"norm_softmax\"", "{\"rule\": \"norm_softmax\"}"});
   return changes;
 }
 
@@ -69,8 +72,10 @@ void add_trials(const RunDiagnosis& run, std::optional<std::int64_t> branch_at, 
   if (!run.program.empty()) {
     for (const Change& change : changes)
       advice.commands.push_back(fmt::format("with eureka.cure(model, {}): train(model)", change.cure));
+    std::string arms;
     for (const Change& change : changes)
-      advice.commands.push_back(fmt::format("print(eureka.rescue(make_run, {}, seeds=range(10)))", change.cure));
+      arms += fmt::format("{}\"{}\": {}", arms.empty() ? "" : ", ", change.name, change.arm);
+    advice.commands.push_back(fmt::format("print(eureka.rescue(make_run, {{{}}}, seeds=range(10)))", arms));
     return;
   }
   for (const Change& change : changes)

@@ -156,8 +156,7 @@ SoftmaxReading read(const LayerDiagnosis& layer, bool began_unseen) {
   if (below(layer.first.entropy, kNarrowAttention) || below(layer.plateau.entropy, kNarrowAttention))
     return SoftmaxReading::narrow;
   if (!layer.missing.empty() || began_unseen) return SoftmaxReading::not_known;
-  if (*layer.first.qk_to_v >= (layer.of_parameters ? kStarvedParameters : kStarvedActivations))
-    return SoftmaxReading::not_starved;
+  if (*layer.first.qk_to_v >= kStarved) return SoftmaxReading::not_starved;
   return *layer.first.entropy > kEvenAttention ? SoftmaxReading::starved_even : SoftmaxReading::starved;
 }
 

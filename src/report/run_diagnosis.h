@@ -19,13 +19,12 @@
 
 namespace eureka {
 
-// At the first look. Least of W_V's gradient that W_Q and W_K get where they do not starve, of the parameters' own and
-// of those of queries, keys and values, and the evenness from which on that is called the reason.
-inline constexpr double kStarvedParameters = 0.2;
-inline constexpr double kStarvedActivations = 0.1;
+// At the first look: below this share of W_V's gradient W_Q and W_K starve (of the values' gradient queries and keys,
+// where parameters could not be told apart), and above this evenness that is called the reason.
+inline constexpr double kStarved = 0.1;
 inline constexpr double kEvenAttention = 0.9;
 // At the first look or on the plateau: attention less even than this is near one-hot.
-inline constexpr double kNarrowAttention = 0.2;
+inline constexpr double kNarrowAttention = 0.1;
 
 // How a curve is judged.
 struct Judgement {

@@ -89,7 +89,7 @@ TEST_F(DiagnoseVerb, ReadsARunThatAnotherProgramTrained) {
   const CommandResult told = eureka_command({"diagnose", place("a")});
   EXPECT_EQ(told.exit_code, 0) << told.err;
   for (const char* part : {"On a plateau since step", "encoder.layers.0.self_attn", "starved at the start",
-                           "eureka.rescue(make_run, \"norm_softmax\", seeds=range(10))"})
+                           "eureka.rescue(make_run, {\"scale-4\": {\"rule\": \"scale\", \"multiple\": 4}"})
     EXPECT_THAT(told.out, HasSubstr(part));
 }
 

@@ -85,7 +85,7 @@ TEST_F(DiagnosisOfARun, EvenAttentionThatStarvesIsReadAtTheStartAndToldOnThePlat
 }
 
 TEST_F(DiagnosisOfARun, LooksBehindTheMomentAreNotOnThePlateau) {
-  write([](int step) { return Shown{step < 600 ? 0.8 : 0.05, 0.5, 0.5, 0.1}; }, 600);
+  write([](int step) { return Shown{step < 600 ? 0.8 : 0.02, 0.5, 0.5, 0.1}; }, 600);
   const RunDiagnosis run = diagnosed();
   EXPECT_EQ(run.curve.state, CurveState::moment);
   EXPECT_NEAR(*run.curve.step, 590, 25);
@@ -116,8 +116,8 @@ TEST_F(DiagnosisOfARun, WithoutThoseOfParametersTheGradientsOfQueriesAndKeysAreR
   EXPECT_FALSE(layer().of_parameters);
   EXPECT_EQ(layer().reading, SoftmaxReading::starved_even);
   EXPECT_THAT(text(diagnosed()), HasSubstr("queries and keys get 0.05000 of"));
-  write([](int) { return Shown{0.9, -1, 0.15, 0.2}; });
-  EXPECT_EQ(layer().reading, SoftmaxReading::not_starved) << "their threshold is another one";
+  write([](int) { return Shown{0.9, 0.15, 0.05, 0.2}; });
+  EXPECT_EQ(layer().reading, SoftmaxReading::not_starved) << "those of parameters go first";
 }
 
 TEST_F(DiagnosisOfARun, WhatNobodyLookedAtIsNotKnownAndHowToRecordItIsSaid) {
@@ -139,7 +139,7 @@ TEST_F(DiagnosisOfARun, AWatchedRunGetsPythonAndTheNamesOfItsModules) {
   const std::string said = text(diagnosed());
   for (const char* part :
        {"watched in PyTorch 2.13.0", "layer0 (blocks.0.attn)", "eureka.cure(model, \"norm_softmax\")",
-        "eureka.rescue(make_run, \"norm_softmax\", seeds=range(10))"})
+        "\"norm_softmax\": {\"rule\": \"norm_softmax\"}}, seeds=range(10))"})
     EXPECT_THAT(said, HasSubstr(part));
   EXPECT_THAT(said, Not(HasSubstr("eureka branch")));
   write([](int) { return Shown{}; }, 2000, 0, kWatched);

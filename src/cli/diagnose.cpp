@@ -64,14 +64,13 @@ StudyDiagnosis diagnosis_of_study(const fs::path& directory) {
   return study;
 }
 
-// The last checkpoint on the plateau, from where a change can be tried.
+// The first checkpoint on the plateau, so that a change has steps left to show.
 std::optional<std::int64_t> branch_step(const RunDiagnosis& run) {
-  std::optional<std::int64_t> step;
-  if (run.curve.plateau && run.program.empty())
-    for (const std::int64_t one : list_checkpoints(run.directory))
-      if (const auto at = static_cast<double>(one); at >= run.curve.plateau->start && at < run.curve.plateau->end)
-        step = one;
-  return step;
+  if (!run.curve.plateau || !run.program.empty()) return std::nullopt;
+  for (const std::int64_t step : list_checkpoints(run.directory))
+    if (const auto at = static_cast<double>(step); at >= run.curve.plateau->start && at < run.curve.plateau->end)
+      return step;
+  return std::nullopt;
 }
 
 DiagnosisTextOptions text_options() {

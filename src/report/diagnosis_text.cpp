@@ -28,8 +28,11 @@ std::string fitted(const std::string& lines, int width) {
   return text;
 }
 
+// Closer together where the terminal is narrow.
 std::string table_text(const TextTable& table, const DiagnosisTextOptions& options) {
-  return fitted(table.str(TableStyle{.bold_header = options.color, .most_of_first = kMostOfName}), options.width);
+  TableStyle style{.bold_header = options.color, .most_of_first = kMostOfName};
+  while (style.gap > 1 && table.width(style) > options.width) --style.gap;
+  return fitted(table.str(style), options.width);
 }
 
 std::string metric_text(const RunDiagnosis& run) {

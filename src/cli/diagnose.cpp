@@ -7,6 +7,7 @@
 #include "base/output.h"
 #include "base/terminal.h"
 #include "cli/cli.h"
+#include "report/diagnosis_advice.h"
 #include "report/diagnosis_text.h"
 #include "report/study_data.h"
 #include "train/checkpoint.h"
@@ -101,10 +102,13 @@ int diagnose_places(const DiagnoseArguments& arguments) {
       continue;
     }
     const RunDiagnosis run = diagnosis_of(place);
-    if (arguments.json)
-      list.push_back(diagnosis_json(run));
-    else
+    if (arguments.json) {
+      Json one = diagnosis_json(run);
+      one["try"] = advice_for(run, branch_step(run)).commands;
+      list.push_back(std::move(one));
+    } else {
       print("{}", Layout{diagnosis_text(run, branch_step(run), text_options())});
+    }
     tell_problems(place, run.problems);
   }
   if (arguments.json) print("{}\n", Lines{list.dump(2)});

@@ -11,17 +11,6 @@ namespace {
 
 constexpr double kStep = 4;  // what sharper and softer were measured with
 
-// As a shell takes it for one word.
-std::string shell_word(const std::string& text) {
-  const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("/._-=,+@").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (is_plain) return text;
-  std::string word = "'";
-  for (const char c : printable(text)) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
 struct Change {
   std::string name, setting;  // of the arm; section.key=value
   std::string cure, arm;      // what eureka.cure takes, and eureka.rescue
@@ -102,30 +91,65 @@ void add_looks(const RunDiagnosis& run, Advice& advice) {
       fmt::format("eureka look {}@0 --diagnostic gradients,attention,attenuation --training", place));
 }
 
-constexpr const char* kCount = "One run proves nothing: count over paired seeds, with and without.";
+constexpr const char* kCount =
+    "One run proves nothing: count over paired seeds, with and without. How often a reading was right: "
+    "docs/diagnose.md.";
 
 }  // namespace
+
+std::string shell_word(const std::string& text) {
+  const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("/._-=,+@").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (is_plain) return text;
+  std::string word = "'";
+  for (const char c : printable(text)) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
 
 Advice advice_for(const RunDiagnosis& run, std::optional<std::int64_t> branch_at) {
   Advice advice;
   switch (run.reading()) {
     case SoftmaxReading::starved_even:
     case SoftmaxReading::starved:
-      advice.sentences = {"What to try: a sharper scale, or NormSoftmax.", kCount};
+      advice.sentences = {
+          "What to try: a sharper scale, or a rule that keeps attention sharp. Of 73 runs of ours that were read so, "
+          "four "
+          "times the scale brought the moment sooner in 58, later in 3. The reading tells softmax from its cures, not "
+          "a "
+          "run that will leave its plateau from one that will not.",
+          kCount};
       add_trials(run, branch_at, advice);
       break;
     case SoftmaxReading::narrow:
-      advice.sentences = {"What to try: a softer scale.", kCount};
+      advice.sentences = {
+          "What to try: a softer scale. Of 85 runs of ours that were read so, a quarter of the scale brought the "
+          "moment "
+          "sooner in 53, later in 3; the others had no moment either way.",
+          kCount};
       add_trials(run, branch_at, advice);
       break;
     case SoftmaxReading::not_starved:
-      advice.sentences = {"By these numbers the softmax is not the obstacle."};
+      advice.sentences = {
+          "By these numbers the softmax is not the obstacle. Of 205 runs of ours that were read so, four times the "
+          "scale "
+          "brought the moment sooner in 56, later in 111; of 206, a quarter of it sooner in 73, later in 92.",
+          "Whether the answer can be read off already, a probe tells; what causes the plateau, an intervention "
+          "(docs/interventions.md)."};
+      if (run.program.empty())
+        advice.commands.push_back(fmt::format("eureka look {}@{} --diagnostic probes --samples 1000",
+                                              shell_word(run.directory.string()), branch_at.value_or(0)));
       break;
     case SoftmaxReading::not_known:
-      advice.sentences = {run.layers.empty() ? "Not known: nobody looked at the attention of this run. What records it:"
-                                             : "What records what is missing:"};
+      advice.sentences = {run.layers.empty()
+                              ? "Not known: nobody looked at the attention of this run. A run that is looked at:"
+                              : "A run that has what is missing:"};
       add_looks(run, advice);
       break;
+  }
+  if (!run.has_config) {
+    advice.sentences.emplace_back("Without its config.toml this run cannot be trained again.");
+    advice.commands.clear();
   }
   return advice;
 }

@@ -17,4 +17,7 @@ struct Advice {
 // `branch_at`: the checkpoint from which the run can be continued on its plateau, if there is one.
 Advice advice_for(const RunDiagnosis& diagnosis, std::optional<std::int64_t> branch_at);
 
+// As a shell takes it for one word.
+std::string shell_word(const std::string& text);
+
 }  // namespace eureka

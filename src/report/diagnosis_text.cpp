@@ -198,8 +198,12 @@ std::string diagnosis_text(const StudyDiagnosis& study, const DiagnosisTextOptio
     text += "\n" + wrapped("at the first look, medians over the runs", width) + table_text(first, inner) +
             wrapped("on the plateau, medians over the runs", width) + table_text(plateau, inner);
   }
-  if (!all.empty()) text += meanings(all, inner);
-  return text;
+  if (!all.empty()) return text + meanings(all, inner);
+  const std::string place = study.directory.string();
+  return text + "\n" +
+         wrapped("Not known: nobody looked at the attention of these runs. A study that is looked at:", width) +
+         fmt::format("eureka study {} --out {} --set diagnose.names=gradients,attention,attenuation\n",
+                     shell_word(place + "/study.toml"), shell_word(place + "-looked-at"));
 }
 
 }  // namespace eureka

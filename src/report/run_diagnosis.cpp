@@ -210,6 +210,7 @@ RunDiagnosis diagnose(const RunData& run, const Judgement& judgement) {
                          .rule = text_in(run.config, "attention.rule"),
                          .program = text_in(run.config, kWatchedProgram),
                          .seed = run.meta ? std::optional(run.meta->seed) : std::nullopt,
+                         .has_config = !run.config.empty(),
                          .curve = standing_of(run, judgement),
                          .problems = run.problems};
   if (const auto scale = run.config.find("attention.scale.multiple");

@@ -73,6 +73,7 @@ struct RunDiagnosis {
   std::string rule, program;    // attention; who trained it, if that was watched
   std::optional<double> scale;  // of attention, where it is fixed, in units of 1/sqrt(head width)
   std::optional<std::int64_t> seed;
+  bool has_config = true;  // else it cannot be trained again
   CurveStanding curve;
   std::optional<double> first_look;  // its step
   std::size_t plateau_looks = 0;

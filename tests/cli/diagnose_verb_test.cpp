@@ -45,6 +45,7 @@ TEST_F(DiagnoseVerb, TellsEvenStarvedSoftmaxFromAOneHotOneAndFromNormSoftmax) {
   EXPECT_EQ(json[1].at("reading"), Json("not-starved"));
   EXPECT_EQ(json[2].at("reading"), Json("narrow"));
   EXPECT_EQ(json[0].at("layers").size(), 2U);
+  EXPECT_FALSE(json[0].at("try").empty());
 }
 
 // Each line of advice is a command of a shell that works as it stands.

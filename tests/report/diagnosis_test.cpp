@@ -170,6 +170,9 @@ TEST_F(DiagnosisOfARun, ACurveThatSaysNothingIsSaidToSayNothing) {
   EXPECT_THAT(text(diagnosed()), HasSubstr("Too short to say"));
   write_text(run() / "metrics.jsonl", "");
   EXPECT_THAT(text(diagnosed()), HasSubstr("no row yet"));
+  fs::remove(run() / "config.toml");
+  EXPECT_THAT(text(diagnosed()), HasSubstr("cannot be trained again"));
+  EXPECT_THAT(text(diagnosed()), Not(HasSubstr("eureka train")));
 }
 
 TEST_F(DiagnosisOfARun, WithoutAKnownLevelRestIsNotCalledAPlateau) {
@@ -203,6 +206,8 @@ TEST(DiagnosisOfAStudy, HasCountsAndMediansOfEachArm) {
   const StudyDiagnosis study{"studies/a", {{"", {arm}}}, {}};
   EXPECT_THAT(diagnosis_text(study, {}), HasSubstr("softmax       1/3         1        1             0           1"));
   EXPECT_EQ(diagnosis_json(study).at("points").front().at("arms").front().at("readings").at("starved-even"), Json(1));
+  const StudyDiagnosis unseen{"studies/a b", {{"", {ArmDiagnosis{"softmax", {RunDiagnosis{}}}}}}, {}};
+  EXPECT_THAT(diagnosis_text(unseen, {}), HasSubstr("eureka study 'studies/a b/study.toml' --out"));
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ def test_diagnose(runs):
     told = said("diagnose", runs / "sooner", runs / "loss")
     assert "It had its moment at step 120" in told
     assert "layer0 (" in told
-    assert 'eureka.rescue(make_run, {"scale-4"' in told or "not the obstacle" in told
+    assert 'eureka.rescue(make_run, {"scale-4"' in told or "No sign that the softmax is the obstacle" in told
     sooner, by_loss = json.loads(said("diagnose", runs / "sooner", runs / "loss", "--json"))
     assert sooner["reading"] in ("starved-even", "not-starved")
     assert sooner["first_look"] == 1

@@ -91,7 +91,7 @@ TEST_F(DiagnosisOfARun, LooksBehindTheMomentAreNotOnThePlateau) {
   EXPECT_NEAR(*run.curve.step, 590, 25);
   EXPECT_EQ(run.layers[0].plateau.entropy, 0.8);
   EXPECT_EQ(run.layers[0].reading, SoftmaxReading::not_starved) << "sharp attention that has learned is no fault";
-  EXPECT_THAT(text(run), HasSubstr("not the obstacle"));
+  EXPECT_THAT(text(run), HasSubstr("No sign that the softmax is the obstacle"));
   EXPECT_THAT(text(run), Not(HasSubstr("eureka branch")));
 }
 
@@ -103,6 +103,9 @@ TEST_F(DiagnosisOfARun, NarrowAttentionIsReadAtTheStartOrOnThePlateau) {
   EXPECT_EQ(layer().reading, SoftmaxReading::narrow);
   EXPECT_THAT(text(diagnosed()), HasSubstr("narrow on the plateau"));
   EXPECT_THAT(text(diagnosed()), HasSubstr("attention.scale.multiple=0.5"));
+  EXPECT_THAT(text(diagnosed()), Not(HasSubstr("attention.rule=")));
+  write([](int) { return Shown{0.03, 1.5, 1.5, 0.01}; }, 2000, 0, "[attention.scale]\nkind = 'half-cosine'\n");
+  EXPECT_THAT(text(diagnosed()), Not(HasSubstr("eureka study"))) << "a schedule has no scale to change";
 }
 
 TEST_F(DiagnosisOfARun, StarvingThatEvenAttentionDoesNotExplainIsSaidSo) {

@@ -66,6 +66,18 @@ def test_compare(runs):
     assert "is judged by train_loss" in refused.stderr
 
 
+def test_diagnose(runs):
+    told = said("diagnose", runs / "sooner", runs / "loss")
+    assert "It had its moment at step 120" in told
+    assert "layer0 (" in told
+    assert 'eureka.rescue(make_run, {"scale-4"' in told or "No sign that the softmax is the obstacle" in told
+    sooner, by_loss = json.loads(said("diagnose", runs / "sooner", runs / "loss", "--json"))
+    assert sooner["reading"] in ("starved-even", "not-starved")
+    assert sooner["first_look"] == 1
+    assert all(layer["gradients_of"] == "parameters" and not layer["missing"] for layer in sooner["layers"])
+    assert by_loss["metric"] == "train_loss"
+
+
 def test_detect(runs):
     found = json.loads(said("detect", runs / "later", "--json"))
     assert found["column"] == "val_accuracy"

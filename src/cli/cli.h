@@ -36,6 +36,7 @@ void add_report(Command& program);
 void add_serve(Command& program);
 void add_show(Command& program);
 void add_compare(Command& program);
+void add_diagnose(Command& program);
 // Completion, manual pages and help, of all that `line` declares.
 void add_completion(Command& program, const CommandLine& line);
 

@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
   add_branch(program);
   add_show(program);
   add_compare(program);
+  add_diagnose(program);
   add_look(program);
   add_detect(program);
   add_condition(program);

@@ -70,3 +70,16 @@ def test_what_cannot_be_watched_is_said():
     for every in (0, 2.5, "often"):
         with pytest.raises(eureka.Error, match="at least 1, and whole"):
             eureka.watch(nn.Linear(2, 2), every=every)
+
+
+def test_gradients_that_are_zeroed_before_the_step_are_not_told_as_zero():
+    model = models.made("encoder")
+    with eureka.watch(model, every=1) as w:
+        models.loss_of(model, models.batch(0)).backward()
+        for parameter in model.parameters():
+            if parameter.grad is not None:
+                parameter.grad.zero_()
+        w.step()
+    assert not any(name.startswith("gradients/") for name in w.numbers)
+    assert w.numbers["attenuation/d_v/layer0"] > 0
+    assert any("zeroed before w.step()" in note for note in w.notes)

@@ -28,9 +28,9 @@ def runs(tmp_path_factory):
                 loss = models.loss_of(model, models.batch(step))
                 loss.backward()
                 optimizer.step()
-                optimizer.zero_grad()
                 accuracy = 0.5 + 0.5 / (1 + math.exp(-(step - at) / 5))
                 w.step(loss=loss, **({"val_accuracy": accuracy} if step % 5 == 0 else {}))
+                optimizer.zero_grad()
     model = models.made("encoder")
     with eureka.watch(model, every=5, out=place / "loss") as w:
         models.train(model, 30, w)

@@ -79,7 +79,7 @@ few="--set train.batch=4 --set train.validation_samples=40"
   "study "*) set -- "$@" --seeds 1 --set train.steps=40 $few ;;
   "train image-"*) set -- "$@" --set train.steps=40 ;;
   "train language"*|"train masked-language"*|*"task.pairs=256"*) set -- "$@" --set train.steps=4 $few ;;
-  "train two-step --"*"-seed"*|"train two-step --seed"*|"train two-step --out runs/a") ;;
+  "train two-step --"*"-seed"*|"train two-step --seed"*|"train two-step --out runs/a"|"train two-step-hard --seed"*) ;;
   "train "*) [ "$EUREKA_TEST_PATIENCE" = 1 ] || set -- "$@" --set train.batch=4 --set train.validation_samples=50 ;;
 esac
 case "$1 $2" in

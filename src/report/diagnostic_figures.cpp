@@ -20,7 +20,7 @@ constexpr std::size_t kMostLines = 8;
 
 // The lines of one panel: those of a number in one layer, or of a part of it where there are many.
 struct PanelKey {
-  std::string number, layer, part = "";
+  std::string number, layer, part;
   bool operator==(const PanelKey&) const = default;
 };
 struct PanelLines {
@@ -70,7 +70,7 @@ Diagnostics diagnostics_of(const RunData& run) {
   for (const RunCurve& curve : run.curves)
     if (const std::optional<NumberName> name = parse_number_name(curve.name)) {
       auto& panels = found_or_added(all, name->diagnostic).second;
-      found_or_added(panels, PanelKey{name->number, name->layer}).lines.emplace_back(*name, &curve);
+      found_or_added(panels, PanelKey{name->number, name->layer, ""}).lines.emplace_back(*name, &curve);
     }
   for (auto& [diagnostic, panels] : all) panels = parted(std::move(panels));
   return all;

@@ -50,12 +50,16 @@ test('a run that trains appears in the list, and its curve grows while one looks
 test('arms are grouped with the baseline first; groups open, can be chosen and compared', async () => {
   const { page, wrong, close } = await at('index?f=study%3Dsmall');
   const groups = page.locator('tr.group button.fold');
+  await groups.nth(1).waitFor();
   assert.deepEqual(await groups.allTextContents(), ['softmax', 'qk']);
   await groups.first().click();
+  await page.locator('tr.inside').nth(2).waitFor();
   assert.equal(await page.locator('tr.inside').count(), 3);
   await page.getByLabel('group by').selectOption('none');
+  await page.locator('a[data-row][href*="run?id"]').nth(5).waitFor();
   assert.equal(await page.locator('a[data-row][href*="run?id"]').count(), 6);
   await page.getByLabel('group by').selectOption('attention.rule');
+  await page.locator('tr.group').nth(1).waitFor();
   assert.equal(await page.locator('tr.group').count(), 2);
   await page.getByRole('button', { name: /Compare what is listed/ }).click();
   await page.locator('figure.chart canvas').first().waitFor();

@@ -7,6 +7,7 @@
 
 #include "report/diagnosis_advice.h"
 #include "report/diagnosis_text.h"
+#include "report/table.h"
 #include "support/drawn_study.h"
 #include "support/temporary_directory.h"
 

@@ -111,7 +111,7 @@ int diagnose_places(const DiagnoseArguments& arguments) {
     }
     tell_problems(place, run.problems);
   }
-  if (arguments.json) print("{}\n", Lines{list.dump(2)});
+  if (arguments.json) print("{}\n", Lines{list.dump(2, Json::BadText::replace)});
   return kOk;
 }
 

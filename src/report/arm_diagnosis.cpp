@@ -13,7 +13,7 @@ std::optional<double> median_of(const std::vector<RunDiagnosis>& runs, std::size
   for (const RunDiagnosis& run : runs)
     if (layer < run.layers.size() && run.layers[layer].*phase.*number)
       values.push_back(*(run.layers[layer].*phase.*number));
-  return median(std::move(values));
+  return median_if_any(std::move(values));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/median.h"
 #include "train/records/number_name.h"
 #include "train/watched_run.h"
 
@@ -101,7 +102,7 @@ Seen seen_in(const Points& points, const LookWindow& window) {
   std::vector<double> values;
   for (const figure::Point& point : points)
     if (window.holds(point.x)) values.push_back(point.y);
-  seen.plateau = median(std::move(values));
+  seen.plateau = median_if_any(std::move(values));
   return seen;
 }
 
@@ -182,11 +183,8 @@ Json optional_json(const std::optional<double>& value) { return value ? Json(*va
 
 }  // namespace
 
-std::optional<double> median(std::vector<double> values) {
-  if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+std::optional<double> median_if_any(std::vector<double> values) {
+  return values.empty() ? std::nullopt : std::optional(median(std::move(values)));
 }
 
 Json attention_look_json(const AttentionLook& look) {

@@ -93,6 +93,6 @@ Json diagnosis_json(const RunDiagnosis& diagnosis);
 Json attention_look_json(const AttentionLook& look);
 
 // Nothing of nothing.
-std::optional<double> median(std::vector<double> values);
+std::optional<double> median_if_any(std::vector<double> values);
 
 }  // namespace eureka

@@ -69,6 +69,7 @@ TEST(SystemErrors, BytesThatAreNoTextAreRefusedOrKept) {
   EXPECT_EQ(eureka_command(words).exit_code, 0);
   for (const std::vector<std::string>& verb : {std::vector<std::string>{"detect", odd, "--json"},
                                                {"detect", odd, odd, "--json"},
+                                               {"diagnose", odd, "--json"},
                                                {"compare", odd, odd + "-branch", "--json"},
                                                {"study", "cures", "--seeds", "1", "--out", odd + "-study", "--status"}})
     EXPECT_LT(eureka_command(verb).exit_code, 3) << verb[0];
